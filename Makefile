@@ -1,0 +1,49 @@
+# Needs Python 3.11 or newer, git and make; everything else is installed into .venv from requirements.lock.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= auto
+
+.PHONY: help demo test lint format bench-writer soak-writer lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("omnislash needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## run the main job on a copy of brain-example, offline
+	@$(BIN)/omnislash demo
+
+test: $(STAMP)  ## run the tests
+	$(BIN)/python -m pytest -n $(WORKERS) -q
+
+lint: $(STAMP)  ## style, types and the direction of dependence
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)  ## let ruff format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench-writer: $(STAMP)  ## speed of the writer against the floor of this disk
+	$(BIN)/python tests/bench/bench_writer.py
+
+soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor in the same file
+	$(BIN)/python tests/soak/soak_writer.py
+
+lock: $(STAMP)  ## write requirements.lock anew from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-emit-index-url --no-header --quiet -o requirements.lock
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -1,0 +1,80 @@
+"""omnislash: memory for AI agents that a person can read, edit, diff and trust.
+
+::
+
+    from omnislash import Brain
+
+    with Brain.open("my-brain") as brain:
+        nova = brain.agent("nova")
+        verdict = nova.memory.write("We ship on Fridays.", priority=True)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omnislash.core.verdicts import Outcome, Verdict
+    from omnislash.engine import Agent, Brain
+    from omnislash.errors import (
+        BudgetRefusedError,
+        ConfigError,
+        IndexUnavailableError,
+        InvalidContentError,
+        InvalidNameError,
+        MissingFileError,
+        OmnislashError,
+        ScopeError,
+        StorageError,
+        UsageError,
+        WriterUnavailableError,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Agent": "omnislash.engine",
+    "Brain": "omnislash.engine",
+    "Outcome": "omnislash.core.verdicts",
+    "Verdict": "omnislash.core.verdicts",
+    "BudgetRefusedError": "omnislash.errors",
+    "ConfigError": "omnislash.errors",
+    "IndexUnavailableError": "omnislash.errors",
+    "InvalidContentError": "omnislash.errors",
+    "InvalidNameError": "omnislash.errors",
+    "MissingFileError": "omnislash.errors",
+    "OmnislashError": "omnislash.errors",
+    "ScopeError": "omnislash.errors",
+    "StorageError": "omnislash.errors",
+    "UsageError": "omnislash.errors",
+    "WriterUnavailableError": "omnislash.errors",
+}
+
+__all__ = [
+    "Agent",
+    "Brain",
+    "BudgetRefusedError",
+    "ConfigError",
+    "IndexUnavailableError",
+    "InvalidContentError",
+    "InvalidNameError",
+    "MissingFileError",
+    "OmnislashError",
+    "Outcome",
+    "ScopeError",
+    "StorageError",
+    "UsageError",
+    "Verdict",
+    "WriterUnavailableError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that importing the package costs nothing."""
+    if name not in _HOMES:
+        message = f"module 'omnislash' has no attribute {name!r}"
+        raise AttributeError(message)
+    import importlib  # noqa: PLC0415
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,174 @@
+"""Well-known shapes of credentials, so that no writer stores one.
+
+Only shapes are known here: no network, no list of words, no measure of randomness over whole texts.
+A prefix that a vendor reserved is enough for the vendor's class; an assignment (`password = value`) must have a
+value that earns it, because notes speak about passwords more often than they hold one.
+Each pattern begins where a run of its characters begins and bounds what it repeats, so the time is linear in the
+length of the text, also on text made to be slow.
+
+Rules: SECRET-O1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def find_secret(text: str) -> str | None:
+    """Return the name of the first class of credentials that the text holds, never the value; None if it holds none.
+
+    Rules: SECRET-O1.
+    """
+    found = (name for name, pattern, earns in _CLASSES if any(map(earns, pattern.finditer(text))))
+    return next(found, None)
+
+
+def _always(_found: re.Match[str]) -> bool:
+    return True
+
+
+# -- vendors -----------------------------------------------------------------------------------------------------
+
+_START = r"(?<![A-Za-z0-9])"
+_VENDORS = {
+    "GitHub token": r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
+    "AWS access key": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+    "Slack token": (
+        r"(?:xox[a-z]-(?=[A-Za-z0-9-]{0,80}[0-9]|[A-Za-z0-9]{16})[A-Za-z0-9-]{10,}"
+        r"|xapp-[0-9]-[A-Za-z0-9-]{20,}"
+        r"|hooks\.slack\.com/services/T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})"
+    ),
+    "Stripe key": r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})",
+    "Google API key": r"(?:AIza[A-Za-z0-9_-]{35,}|GOCSPX-[A-Za-z0-9_-]{28,}|ya29\.[A-Za-z0-9_-]{40,})",
+    "Anthropic key": r"sk-ant-[A-Za-z0-9_-]{20,}",
+    "OpenAI key": r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})",
+}
+_JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{6,}"
+
+# -- private keys ------------------------------------------------------------------------------------------------
+
+#: How far behind its header the body of a key may begin, in characters: room for the headers of old formats.
+_KEY_BODY_WITHIN = 600
+_KEY_HEADER = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_KEY_BODY = re.compile(r"(?:[\r\n]|\\n)[ \t>|]{0,8}[A-Za-z0-9+/=]{8,}[ \t]{0,8}(?=[\r\n]|\\n|$)|[A-Za-z0-9+/=]{32,}")
+
+
+def _has_key_body(found: re.Match[str]) -> bool:
+    """Tell whether lines of base64 follow the header, so that a sentence that quotes a header is no key."""
+    return _KEY_BODY.search(found.string, found.end(), found.end() + _KEY_BODY_WITHIN) is not None
+
+
+# -- addresses and assignments -----------------------------------------------------------------------------------
+
+_URL = r"(?<=[A-Za-z0-9+.-])://[^\s:/?#@]{0,128}:(?P<value>[^\s/?#@]{1,256})@(?=[^\s/?#@])"
+
+#: Shortest value of a key such as `password`, in characters.
+_SHORTEST = 6
+#: Shortest value of a key such as `token`, in characters.
+_SHORTEST_WEAK = 8
+#: From this length on, letters alone are no word any more, and a slash is no path.
+_LONG = 20
+#: At most this many different characters make a stand-in such as `xxxx`.
+_FEW = 2
+#: So many words joined by hyphens make a passphrase, after `=` and after `:`.
+_WORDS, _WORDS_IN_PROSE = 3, 4
+#: Keys whose value is a credential whenever it is not plainly something else.
+_STRONG_KEY = (
+    r"passw(?:or)?d|passwort|kennwort|passphrase|pwd|пароль|api[ _-]?key|apikey|access[ _-]?key|private[ _-]?key"
+    r"|secret[ _-]?key|secret[ _-]access[ _-]key|secret[ _-]key[ _-]base|client[ _-]secret"
+    r"|auth[ _-]?token|access[ _-]token"
+)
+#: Keys that are ordinary words as well, so that their value has to look like a credential.
+_WEAK_KEY = r"secret|token|секрет|токен"
+_ASSIGNMENT = (
+    rf"(?P<flag>--)?(?:(?P<strong>{_STRONG_KEY})|{_WEAK_KEY})(?:[_-]?(?:[0-9]{{1,3}}|prod|dev|live|test))?"
+    r"(?:[\]\"'`*_]{0,4}[ \t]{0,8}(?P<sign>:=|=>|={1,3}|:)|(?=[ \t]))"
+    r"[ \t]{0,8}[\"'`*_]{0,4}[ \t]{0,8}(?=(?P<value>[^\s\"'`,;&]{6,64}))"
+)
+
+_PLACEHOLDER = re.compile(
+    r"your|example|placeholder|redacted|dummy|sample|change.?me|xxxx|\.\.\.|…|\*\*\*|•••", re.IGNORECASE
+)
+#: `<password>`, `{{ secret }}`, `[redacted]`, `${PASS}`, `$PASS`, `$pass`, `$2b$…` (a hash), `%(pass)s`, `***`, `xxx`.
+_STAND_IN = re.compile(r"[<{\[]|[$](?:[{(A-Z_]|[a-z_]+$|[0-9a-z]{1,10}[$])|%[^0-9A-Fa-f]|[xX*•.]+$")
+_NO_CREDENTIAL = re.compile(
+    r"""
+      [(~./\\]                                  # code, a path
+    | [A-Za-z]:[\\/]                           # a path with a drive
+    | [A-Za-z][A-Za-z0-9+.-]{1,20}://          # a link: judged as an address
+    | [0-9]{4}-[0-9]{2}-[0-9]{2}               # a date
+    | v?[0-9]+(?:\.[0-9]+)+(?:[-+:/].*)?$      # a version, a number, an address
+    | (?:sha[0-9]{1,3}|md5|pbkdf2|argon2)[:$-] # a hash that names itself
+    | [A-Za-z_][A-Za-z0-9_.]*[(\[]             # a call or an index
+    | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$         # a dotted name in code
+    | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$           # the name of an environment variable
+    | (?=\w*_)\w*(?:password|passwd|token|secret|key)\w*$   # a variable called like its content
+    | [^@\s]+@[^@\s]+\.[A-Za-z]{2,}$           # an e-mail address
+    | (?i:1password|(?:aes|base|ed|es|hs|rs|sha|x)-?[0-9]{2,5}|argon2i?d?|oauth-?[12]|pbkdf2|utf8mb4)$
+    """,
+    re.VERBOSE,
+)
+_WORDS_AND_NUMBER = re.compile(r"[^\W\d_]+(?:[-_][^\W\d_]+)*[-_]?[0-9]{0,4}")
+_SPECIAL = frozenset("!@#$%^*+=?~|")
+
+
+def _earns_address(found: re.Match[str]) -> bool:
+    """Tell whether the password of an address stands for itself."""
+    return _STAND_IN.match(found["value"]) is None and _PLACEHOLDER.search(found["value"]) is None
+
+
+def _earns_assignment(found: re.Match[str]) -> bool:
+    """Tell whether the value of an assignment is a credential rather than a word, a number, a path or code."""
+    value = found["value"].rstrip(".,;:!?)]}>*_")
+    if found["sign"] is None and found["flag"] is None:
+        return False
+    if len(value) < _SHORTEST or _is_something_else(value):
+        return False
+    earns = _is_weak_credential if found["strong"] is None else _is_strong_credential
+    return earns(value, in_prose=found["sign"] == ":")
+
+
+def _is_something_else(value: str) -> bool:
+    """Tell whether a value is a placeholder, a path, a date, a version, a hash with its name, or code."""
+    if len(set(value)) <= _FEW or _STAND_IN.match(value) or _PLACEHOLDER.search(value) or _NO_CREDENTIAL.match(value):
+        return True
+    return "/" in value and not _is_mixed(value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Tell whether a value looks like base64 rather than like a path: long and in both cases."""
+    return len(value) >= _LONG and value.lower() != value != value.upper()
+
+
+def _has_letter_and_digit(value: str) -> bool:
+    return any(map(str.isalpha, value)) and any(map(str.isdigit, value))
+
+
+def _is_strong_credential(value: str, *, in_prose: bool) -> bool:
+    """Tell whether the value of a key that always holds a credential is more than a word."""
+    if value.isdigit() or _has_letter_and_digit(value) or (len(value) >= _LONG and value.isalpha()):
+        return True
+    if any(char in _SPECIAL for char in value):
+        return len(value) >= _SHORTEST_WEAK and any(map(str.isalpha, value))
+    words = re.split(r"[-_.]", value)
+    return all(map(str.isalpha, words)) and len(words) >= (_WORDS_IN_PROSE if in_prose else _WORDS)
+
+
+def _is_weak_credential(value: str, *, in_prose: bool) -> bool:
+    """Tell whether the value of a key that is an ordinary word too cannot be an ordinary value."""
+    if len(value) < _SHORTEST_WEAK or (in_prose and _WORDS_AND_NUMBER.fullmatch(value)):
+        return False
+    return _has_letter_and_digit(value)
+
+
+_CLASSES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+    ("private key", re.compile(_KEY_HEADER), _has_key_body),
+    *((name, re.compile(_START + shape), _always) for name, shape in _VENDORS.items()),
+    ("JSON Web Token", re.compile(_JWT), _always),
+    ("password in an address", re.compile(_URL), _earns_address),
+    ("password or token", re.compile(_ASSIGNMENT, re.IGNORECASE), _earns_assignment),
+)

@@ -1,0 +1,117 @@
+"""What happened to memory, as values that hooks, logs and the dashboard can follow.
+
+Numbers are UTF-16 code units, as everywhere (BUDGET-19).
+
+Rules: EVENT-01 to EVENT-05, EVENT-O1, EVENT-O2, EVENT-O4, BUDGET-11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanged:
+    """A managed file has been changed on disk; the base of the three memory events."""
+
+    name: ClassVar[str]
+
+    #: Managed path with its line, for example `main/MEMORY.md`.
+    file: str
+    #: The line.
+    scope: str
+    #: Size of the file afterwards; 0 after a delete.
+    chars: int
+    #: Role that asked for it; None for a person.
+    role: str | None
+    #: Heartbeat or hook that ran the role.
+    heartbeat_id: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{file, scope, chars, role, heartbeatId}`."""
+        return {
+            "file": self.file,
+            "scope": self.scope,
+            "chars": self.chars,
+            "role": self.role,
+            "heartbeatId": self.heartbeat_id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWritten(FileChanged):
+    """A write has landed (EVENT-01)."""
+
+    name: ClassVar[str] = "memory:written"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEdited(FileChanged):
+    """An edit has landed (EVENT-02)."""
+
+    name: ClassVar[str] = "memory:edited"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDeleted(FileChanged):
+    """A deletion has landed (EVENT-03)."""
+
+    name: ClassVar[str] = "memory:deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCompacted:
+    """Dated sections were dropped to keep a budget (EVENT-04, EVENT-O2)."""
+
+    name: ClassVar[str] = "memory:compacted"
+
+    #: Managed path of the MEMORY.md.
+    file: str
+    #: The line.
+    scope: str
+    #: Dates of the dropped sections, in the order in which they went.
+    dates: tuple[date, ...]
+    #: Size on disk before the write.
+    chars_before: int
+    #: Size afterwards.
+    chars_after: int
+    #: The line's budget.
+    budget: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{file, scope, dates, charsBefore, charsAfter, budget}`."""
+        return {
+            "file": self.file,
+            "scope": self.scope,
+            "dates": [on.isoformat() for on in self.dates],
+            "charsBefore": self.chars_before,
+            "charsAfter": self.chars_after,
+            "budget": self.budget,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRefused:
+    """A MEMORY.md would not have fitted, and stays as it is (EVENT-05, BUDGET-O4)."""
+
+    name: ClassVar[str] = "memory:budget-refused"
+
+    #: Managed path of the MEMORY.md.
+    file: str
+    #: The line.
+    scope: str
+    #: The size the file would have had after the drops.
+    chars: int
+    #: The line's budget.
+    budget: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{file, scope, chars, budget}`."""
+        return {"file": self.file, "scope": self.scope, "chars": self.chars, "budget": self.budget}
+
+
+MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused

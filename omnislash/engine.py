@@ -1,0 +1,394 @@
+"""The front door: open a brain, get an agent, use its memory. The one place that wires the rooms together.
+
+Rules: WRITE-O8, ADAPT-O3, KNOB-26, REPORT-O5, BOUNDARY-08; interface.md, "Embedding the engine".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from omnislash.brain.loading import LiveBrain
+from omnislash.core import verdicts
+from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
+from omnislash.errors import OmnislashError, StorageError, UsageError
+from omnislash.runtime import approvals
+from omnislash.runtime.settings import writer_settings
+from omnislash.runtime.tools import auditing, catalog, reading
+from omnislash.runtime.tools.arguments import AuditArguments, ListArguments, ReadArguments
+from omnislash.runtime.turns import Ports, Submitter, Turn
+from omnislash.shipped import constitution_directory
+from omnislash.store import ids
+from omnislash.store.files import MemoryFiles
+from omnislash.store.state import State
+from omnislash.store.system_clock import SystemClock
+from omnislash.writer.client import WriterClient
+from omnislash.writer.worker import Worker
+from omnislash.writer.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from omnislash.brain.files import BrainFiles
+    from omnislash.core.clock import Clock
+    from omnislash.core.events import MemoryEvent
+    from omnislash.core.scopes import Scope
+    from omnislash.runtime.approvals import Approval
+    from omnislash.runtime.tools.auditing import AuditPage
+    from omnislash.runtime.tools.catalog import Answer
+    from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
+    from omnislash.store.disk import Disk
+    from omnislash.writer.jobs import Job
+
+_LOG = logging.getLogger(__name__)
+#: Where a brain keeps its queue, audit log and approvals.
+STATE_DIRECTORY = ".omnislash"
+
+
+class Brain:
+    """An open brain; safe to share between threads, and a context manager."""
+
+    def __init__(
+        self, root: Path, *, live: LiveBrain, clock: Clock, queue_only: bool, disk: Disk | None = None
+    ) -> None:
+        """Keep the ports; use :meth:`open`."""
+        self.root = root
+        self._live = live
+        self._clock = clock
+        self._disk = disk
+        self._listeners: list[Callable[[MemoryEvent], None]] = []
+        self._opened: list[State] = []
+        self._state: State | None = None
+        self._writer: Writer | None = None
+        self._lock = threading.RLock()
+        self._files = MemoryFiles(root / "memory", disk=disk)
+        self._directory = root / STATE_DIRECTORY
+        self._client = WriterClient(
+            self._directory,
+            state=self._open_state,
+            writer=None if queue_only else self._own_writer,
+            clock=clock,
+        )
+        self._submitter: Submitter = _Prepared(self._prepare, self._client)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        clock: Clock | None = None,
+        queue_only: bool = False,
+        disk: Disk | None = None,
+    ) -> Self:
+        """Open a brain.
+
+        Args:
+            path: The brain's directory.
+            clock: The time; the machine's own by default.
+            queue_only: True leaves a write queued when no worker runs, instead of writing in this process.
+            disk: The calls that change the disk; the real ones by default.
+
+        Raises:
+            ConfigError: The brain does not load; it holds every fault.
+        """
+        root = Path(path).absolute()
+        live = LiveBrain(root, shipped=constitution_directory())
+        return cls(root, live=live, clock=clock or SystemClock(), queue_only=queue_only, disk=disk)
+
+    # -- parts that are made when first needed -----------------------------------------------------------------------
+
+    @property
+    def config(self) -> BrainFiles:
+        """The configuration as the brain's files say now, or the last good one (KNOB-O6)."""
+        return self._live.current()
+
+    def _prepare(self) -> None:
+        """Make the brain's `.omnislash/`, hidden from git."""
+        if self._directory.is_dir():
+            return
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (self._directory / ".gitignore").write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            message = (
+                f"{STATE_DIRECTORY}/ can't be made in the brain: {error.strerror}. Nothing was written. "
+                "Give this user write access to the brain's directory."
+            )
+            raise StorageError(message, path=STATE_DIRECTORY) from error
+
+    def _new_state(self) -> State:
+        self._prepare()
+        state = State(self._directory / "state.db", disk=self._disk)
+        self._opened.append(state)
+        return state
+
+    def _open_state(self) -> State:
+        with self._lock:
+            if self._state is None:
+                self._state = self._new_state()
+            return self._state
+
+    def _new_writer(self, state: State) -> Writer:
+        return Writer(
+            state,
+            self._files,
+            settings=lambda: writer_settings(self.config),
+            clock=self._clock,
+            on_event=self._emit,
+        )
+
+    def _own_writer(self) -> Writer:
+        with self._lock:
+            if self._writer is None:
+                self._writer = self._new_writer(self._open_state())
+            return self._writer
+
+    def _ports(self) -> Ports:
+        return Ports(
+            root=self.root,
+            files=self._files,
+            config=self._live.current,
+            state=self._open_state,
+            writer=self._submitter,
+            clock=self._clock,
+            new_job_id=ids.new_job_id,
+            new_approval_id=ids.new_approval_id,
+        )
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def on_event(self, listener: Callable[[MemoryEvent], None]) -> None:
+        """Call the listener after each change of memory that this process makes (EVENT-O4)."""
+        self._listeners.append(listener)
+
+    def _emit(self, event: MemoryEvent) -> None:
+        _LOG.info("%s %s", event.name, event.file, extra={"action": event.name, **_loggable(event.to_json())})
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # noqa: BLE001 - a listener is somebody else's code; its failure undoes no write
+                _LOG.exception("a listener failed", extra={"action": "listener_failed"})
+
+    # -- who acts ----------------------------------------------------------------------------------------------------
+
+    def agent(
+        self, role: str, *, heartbeat: str | None = None, replay: bool = False, handed_line: str | None = None
+    ) -> Agent:
+        """Return an agent for one turn: its scope is fixed now (REPORT-O5).
+
+        Args:
+            role: Id of the role.
+            heartbeat: Id of the heartbeat or hook that runs it.
+            replay: True reads live and writes nothing (BOUNDARY-08).
+            handed_line: The line of the agent on whose behalf the turn works (RESOLVE-02).
+
+        Raises:
+            UsageError: There is no such role or heartbeat, or the heartbeat runs another role.
+        """
+        config = self.config
+        if heartbeat is not None and (runs := config.find_beat(heartbeat).role) != config.find_role(role).id:
+            message = f"The heartbeat {heartbeat!r} runs the role {runs!r}, not {role!r}."
+            raise UsageError(message)
+        scope = config.resolve_scope(role, beat=heartbeat, handed=handed_line)
+        granted = frozenset(config.find_role(role).capabilities)
+        return Agent(Turn(scope=scope, capabilities=granted, replay=replay), self._ports())
+
+    # -- what a person asks ------------------------------------------------------------------------------------------
+
+    def audit(
+        self, *, path: str | None = None, line: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> AuditPage:
+        """Return rows of the action log, newest first, of every line."""
+        arguments = AuditArguments(path=path, line=line, limit=limit, cursor=cursor)
+        return auditing.list_audit(self._ports(), arguments)
+
+    def approvals(self, *, state: str | None = "open") -> list[Approval]:
+        """Return the deletions that wait for a person, oldest first; all of them for None."""
+        return approvals.list_approvals(self._ports(), state=state)
+
+    def approve(self, approval_id: str) -> Verdict:
+        """Grant a deletion and return its verdict; UsageError when it is not open."""
+        return approvals.approve(self._ports(), approval_id)
+
+    def refuse(self, approval_id: str) -> Approval:
+        """Turn a deletion down; UsageError when it is not open."""
+        return approvals.refuse(self._ports(), approval_id)
+
+    # -- the worker --------------------------------------------------------------------------------------------------
+
+    def start_worker(self) -> Worker:
+        """Take the writer's lock and serve every process of this machine until the worker is stopped.
+
+        Raises:
+            WriterUnavailableError: Another worker runs already.
+        """
+        self._prepare()
+        state = self._new_state()
+        worker = Worker(
+            self._directory, state, self._new_writer(state), clock=self._clock, operations={"call": self._op_call}
+        )
+        worker.start()
+        self._submitter = _InProcess(worker)
+        return worker
+
+    def _op_call(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Run a tool for a caller on the socket: the same as in its own process, with everything loaded already."""
+        try:
+            agent = self.agent(request["role"], heartbeat=request.get("heartbeat"))
+            return {"answer": agent.call(request["tool"], request["arguments"], job_id=request.get("job")).to_json()}
+        except OmnislashError as error:
+            return {"failure": error.to_json()}
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close what is open; nothing that was confirmed depends on it."""
+        self._client.close()
+        for state in self._opened:
+            state.close()
+        self._opened.clear()
+        self._state = self._writer = None
+
+    def __enter__(self) -> Self:
+        """Return the brain."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class _Prepared:
+    """A client that makes the brain's state directory before its first write."""
+
+    def __init__(self, prepare: Callable[[], None], client: WriterClient) -> None:
+        self._prepare = prepare
+        self._client = client
+
+    def submit(self, job: Job) -> Verdict:
+        try:
+            self._prepare()
+            return self._client.submit(job)
+        except OmnislashError as error:
+            return verdicts.failed(error.message)
+
+
+class _InProcess:
+    """Hands jobs to the worker of this very process."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def submit(self, job: Job) -> Verdict:
+        answer = self._worker.submit(job)
+        with contextlib.suppress(FutureTimeoutError):
+            return answer.result(timeout=WAIT_LIMIT_S)
+        return verdicts.unconfirmed(job.id, reason=f"no verdict came within {WAIT_LIMIT_S:.0f} seconds")
+
+
+def _loggable(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an event under names that a log record has free."""
+    return {f"event_{key}": value for key, value in payload.items()}
+
+
+class Agent:
+    """One agent in one turn."""
+
+    def __init__(self, turn: Turn, ports: Ports) -> None:
+        """Keep the turn; use :meth:`Brain.agent`."""
+        self._turn = turn
+        self._ports = ports
+        #: The agent's memory tools, by name.
+        self.memory = Memory(turn, ports)
+
+    @property
+    def scope(self) -> Scope:
+        """What it may read and write."""
+        return self._turn.scope
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that it is offered (TOOL-05)."""
+        return tuple(tool.name for tool in catalog.offered_tools(self._turn))
+
+    def call(self, tool: str, arguments: Mapping[str, Any], *, job_id: str | None = None) -> Answer:
+        """Run a tool by name, with the arguments as JSON has them.
+
+        Raises:
+            UsageError: There is no such tool, or its arguments are wrong.
+            ScopeError: The role lacks the capability, or the path lies outside its read set.
+        """
+        return catalog.call_tool(self._turn, self._ports, tool, arguments, job_id=job_id)
+
+
+class Memory:
+    """The memory tools of an agent as methods; a tool that its role lacks raises ScopeError."""
+
+    def __init__(self, turn: Turn, ports: Ports) -> None:
+        """Keep the turn; use `agent.memory`."""
+        self._turn = turn
+        self._ports = ports
+
+    def overview(self) -> Overview:
+        """Return what the agent's memory consists of."""
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_overview"])
+        return reading.overview(self._turn, self._ports)
+
+    def list(
+        self, *, corpus: str | None = None, prefix: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> FileListing:
+        """Return the files that the agent may read."""
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_list"])
+        arguments = ListArguments(corpus=corpus, prefix=prefix, limit=limit, cursor=cursor)
+        return reading.list_files(self._turn, self._ports, arguments)
+
+    def read(
+        self, path: str, *, section: str | None = None, offset: int = 0, max_chars: int | None = None
+    ) -> FileContent:
+        """Return a file, one section of it, or a part."""
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_read"])
+        given = {} if max_chars is None else {"max_chars": max_chars}
+        return reading.read(self._turn, self._ports, ReadArguments(path=path, section=section, offset=offset, **given))
+
+    def write(
+        self,
+        content: str,
+        *,
+        priority: bool | None = None,
+        line: str | None = None,
+        request_id: str | None = None,
+    ) -> Verdict:
+        """Remember something; blocks until the verdict is durable."""
+        return self._change(
+            "memory_write", content=content, priority=priority, line=line, requestId=request_id
+        )
+
+    def edit(self, path: str, *, old: str, new: str) -> Verdict:
+        """Replace a whole entry, or a text that occurs once."""
+        return self._change("memory_edit", path=path, old=old, new=new)
+
+    def write_file(self, path: str, content: str, *, expect_hash: str | None = None) -> Verdict:
+        """Replace or create a whole file of the own line."""
+        return self._change("memory_write_file", path=path, content=content, expectHash=expect_hash)
+
+    def move(self, source: str, target: str) -> Verdict:
+        """Give a file of the own line another, free name."""
+        return self._change("memory_move", **{"from": source, "to": target})
+
+    def delete(self, path: str, *, entry: str | None = None, section: str | None = None) -> Verdict:
+        """Remove a file, or one entry or section of it; a person may have to agree first."""
+        return self._change("memory_delete", path=path, entry=entry, section=section)
+
+    def _change(self, tool: str, **arguments: Any) -> Verdict:
+        answer = catalog.call_tool(self._turn, self._ports, tool, arguments)
+        if not isinstance(answer, Verdict):
+            message = f"{tool} answered no verdict"
+            raise TypeError(message)
+        return answer

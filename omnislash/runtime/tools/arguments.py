@@ -1,0 +1,127 @@
+"""The arguments of each tool: the one table from which decoding, JSON schemas and help are made.
+
+Names are camelCase outside and snake_case inside.
+An argument that no tool knows, such as `memoryScope`, is dropped and changes nothing (TOOL-11).
+
+Rules: TOOL-10, TOOL-11; interface.md, "Memory tools".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from omnislash.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+A = TypeVar("A", bound="Arguments")
+
+#: How much of a file one `memory_read` returns when the caller does not say, in UTF-16 units.
+DEFAULT_READ_CHARS = 40_000
+#: How many rows or files one listing returns when the caller does not say, and at most.
+DEFAULT_LIMIT, LARGEST_LIMIT = 50, 1000
+
+
+class Arguments(BaseModel):
+    """The arguments of one tool."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, frozen=True)
+
+
+class OverviewArguments(Arguments):
+    """Arguments of `memory_overview`: none."""
+
+
+class ListArguments(Arguments):
+    """Arguments of `memory_list`."""
+
+    corpus: str | None = Field(None, description="Only this line or authored corpus.")
+    prefix: str | None = Field(None, description="Only paths that begin like this, for example main/2026.")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many files at most.")
+    cursor: str | None = Field(None, description="nextCursor of the answer before.")
+
+
+class ReadArguments(Arguments):
+    """Arguments of `memory_read`."""
+
+    path: str = Field(description="Path as it stands in labels, hits and listings, for example main/MEMORY.md.")
+    section: str | None = Field(None, description="Only the section under this ## heading.")
+    offset: int = Field(0, ge=0, description="Where to start, in chars; nextOffset of the answer before.")
+    max_chars: int = Field(DEFAULT_READ_CHARS, ge=1, description="How many chars at most.")
+
+
+class WriteArguments(Arguments):
+    """Arguments of `memory_write`."""
+
+    content: str = Field(description="What to remember: one fact, decision or event, in full sentences.")
+    priority: bool | None = Field(None, description="true files it in MEMORY.md as well, false in the daily log only.")
+    line: str | None = Field(None, description="A line that is open for deposits; leave out for your own.")
+    request_id: str | None = Field(
+        None, min_length=1, max_length=200, description="The same id again answers the first verdict and writes nothing."
+    )
+
+
+class EditArguments(Arguments):
+    """Arguments of `memory_edit`."""
+
+    path: str = Field(description="File of your own line.")
+    old: str = Field(description="Text to replace: a whole entry, or a text that occurs once.")
+    new: str = Field(description="Text that takes its place.")
+
+
+class WriteFileArguments(Arguments):
+    """Arguments of `memory_write_file`."""
+
+    path: str = Field(description="File of your own line; it is made when it does not exist.")
+    content: str = Field(description="The whole text of the file.")
+    expect_hash: str | None = Field(
+        None, description="hash of the memory_read that the text is based on, or absent; a changed file is refused."
+    )
+
+
+class MoveArguments(Arguments):
+    """Arguments of `memory_move`."""
+
+    source: str = Field(alias="from", description="File of your own line.")
+    target: str = Field(alias="to", description="Its new name in your own line; it must be free.")
+
+
+class DeleteArguments(Arguments):
+    """Arguments of `memory_delete`."""
+
+    path: str = Field(description="File of your own line.")
+    entry: str | None = Field(None, min_length=1, description="Only the entry that reads exactly like this.")
+    section: str | None = Field(None, min_length=1, description="Only the section under this ## heading.")
+
+
+class AuditArguments(Arguments):
+    """Arguments of `audit_list`."""
+
+    path: str | None = Field(None, description="Only writes to this file.")
+    line: str | None = Field(None, description="Only writes to this line.")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many rows at most, newest first.")
+    cursor: str | None = Field(None, description="nextCursor of the answer before.")
+
+
+def parse_arguments(kind: type[A], arguments: Mapping[str, Any], *, tool: str) -> A:
+    """Return the decoded arguments of a tool.
+
+    Raises:
+        UsageError: One is missing or has the wrong type; the sentence names it.
+    """
+    try:
+        return kind.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise UsageError(f"{tool}: {'; '.join(_explain(each) for each in error.errors())}.", key=tool) from error
+
+
+def _explain(problem: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in problem["loc"])
+    text = problem["msg"]
+    return f"the argument {name} is missing" if problem["type"] == "missing" else f"{name}: {text[:1].lower()}{text[1:]}"

@@ -1,0 +1,65 @@
+"""What a turn works with: its scope, its grants, and the ports of the brain it works in.
+
+Rules: TOOL-05, TOOL-06, TOOL-10, BOUNDARY-08, BOUNDARY-10, REPORT-O5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from omnislash.brain.files import BrainFiles
+    from omnislash.core.clock import Clock
+    from omnislash.core.scopes import Scope
+    from omnislash.core.verdicts import Verdict
+    from omnislash.store.files import MemoryFiles
+    from omnislash.store.state import State
+    from omnislash.writer.jobs import Job
+
+
+class Submitter(Protocol):
+    """Hands a job to the brain's one writer and blocks until the verdict is there."""
+
+    def submit(self, job: Job) -> Verdict:
+        """Return the verdict."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The brain that a turn works in."""
+
+    #: The brain's directory.
+    root: Path
+    #: The managed files, for reading.
+    files: MemoryFiles
+    #: The brain's configuration as its files say now.
+    config: Callable[[], BrainFiles]
+    #: The state database, opened when it is first needed.
+    state: Callable[[], State]
+    #: The writer.
+    writer: Submitter
+    #: The time.
+    clock: Clock
+    #: Makes the id of a job.
+    new_job_id: Callable[[], str]
+    #: Makes the id of an approval.
+    new_approval_id: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who acts: fixed when the turn starts, and never changed by an argument."""
+
+    #: What it may read and write.
+    scope: Scope
+    #: The role's grants.
+    capabilities: frozenset[str]
+    #: True in a replay: reads are live, and nothing is written (BOUNDARY-08).
+    replay: bool = False
+    #: `agent`, `person` or `engine`.
+    actor: str = "agent"

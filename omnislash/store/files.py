@@ -1,0 +1,438 @@
+"""The managed files of a brain: where they lie, safe reads, and the steps of a durable replacement.
+
+A path is resolved before it is used, so that a symbolic link inside `memory/` leads neither a read nor a write out of
+its line (SCOPE-O6).
+A replacement never writes in place: see :mod:`omnislash.store.disk`.
+A new file is written as `<name>.tmp` and gets the name `<name>.new` once it is whole and durable; an exchange then
+swaps `<name>.new` with the target.  So a `.tmp` never holds anything but unfinished bytes of our own, and after the
+exchange `.new` holds what came out, a person's bytes included, until the caller says that it is no longer needed.
+
+Rules: SCOPE-02, SCOPE-O6, LINE-01, LINE-04; architecture.md section 4.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from omnislash.core.lines import ManagedPath, split_path
+from omnislash.errors import ScopeError, StorageError
+from omnislash.store import ids
+from omnislash.store.disk import NO_LINKS, Disk, ExchangeUnsupportedError, has_open_writer, open_regular, read_descriptor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+#: How long a write waits for an editor that holds the file open for writing, in seconds.
+#: An in-place save takes milliseconds; whoever keeps the file open longer gets a conflict copy instead.
+OPEN_WRITER_LIMIT_S = 2.0
+_OPEN_WRITER_STEP_S = 0.002
+_NEW_FILE_MODE = 0o644
+#: Suffixes of a temporary name: being written, and whole.
+UNFINISHED, READY = ".tmp", ".new"
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
+    errno.EACCES: ("permission denied", "Give this user write access to it."),
+    errno.EPERM: ("the operation is not permitted", "Check its owner, flags and file system."),
+    errno.EISDIR: ("there is a directory where a file should be", "Move the directory away."),
+    errno.ENOTDIR: ("there is a file where a directory should be", "Move that file away."),
+    errno.EIO: ("the disk reported an I/O error", "Check the disk before you write more."),
+    errno.ELOOP: ("it is a symbolic link", "Replace the link by a real file."),
+    errno.ENAMETOOLONG: ("the name is too long", "Use a shorter name."),
+}
+
+
+def storage_error(error: OSError, path: str) -> StorageError:
+    """Return the operating system's error as one sentence with the path, the cause and a next step."""
+    reason, hint = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Check the file and try again."))
+    return StorageError(f"memory/{path} can't be used: {reason}. {hint}", path=f"memory/{path}", hint=hint)
+
+
+@dataclass(slots=True)
+class Replacement:
+    """One file on its way from `before` to `after`, with the temporary name that carries it."""
+
+    #: Managed path.
+    path: ManagedPath
+    #: Where it lies on disk.
+    target: Path
+    #: The temporary name beside it, without its suffix.
+    temp: Path
+    #: The bytes that the change was planned against; None where there was no file.
+    before: bytes | None
+    #: The bytes that shall be there; None for a removal.
+    after: bytes | None
+    #: True from the moment in which the new bytes stand under the real name.
+    applied: bool = False
+    #: True where the platform had no exchange and the old bytes did not come out.
+    blind: bool = False
+    #: True while the `.new` name may hold the only copy of somebody else's bytes.
+    foreign: bool = False
+    #: Directories that were made for it, outermost first.
+    made: list[Path] = field(default_factory=list)
+
+    @property
+    def unfinished(self) -> Path:
+        """The name while the new bytes are being written."""
+        return self.temp.with_name(self.temp.name + UNFINISHED)
+
+    @property
+    def ready(self) -> Path:
+        """The name of the whole new file and, after the exchange, of what came out."""
+        return self.temp.with_name(self.temp.name + READY)
+
+
+class MemoryFiles:
+    """The files under one brain's `memory/`."""
+
+    def __init__(self, memory: Path, *, disk: Disk | None = None) -> None:
+        """Name the `memory/` directory; it may not exist yet."""
+        self.memory = memory
+        self.disk = disk or Disk()
+        self._checked_lines: set[str] = set()
+        self._unsynced: set[Path] = set()
+
+    # -- where a path lies -------------------------------------------------------------------------------------------
+
+    def locate(self, path: ManagedPath) -> Path:
+        """Return the absolute place of a managed path.
+
+        Raises:
+            ScopeError: A symbolic link on the way leads out of the line.
+            StorageError: The line's folder has a twin that differs in letter case only.
+        """
+        line, _ = split_path(path)
+        if line not in self._checked_lines:
+            self._check_line(line)
+        place = self.memory / path
+        if self._meets_link(path) and not self._resolves_inside(place, line):
+            message = f"memory/{path} leads out of its line through a symbolic link; nothing was read or written."
+            raise ScopeError(message, path=f"memory/{path}", hint="Replace the link by a real file or folder.")
+        return place
+
+    def _meets_link(self, path: ManagedPath) -> bool:
+        """Tell whether a segment of the path is a symbolic link; the usual answer is no, and cheap."""
+        place = os.fspath(self.memory)
+        try:
+            for segment in path.split("/"):
+                place = f"{place}{os.sep}{segment}"
+                if stat.S_ISLNK(os.lstat(place).st_mode):
+                    return True
+        except OSError:
+            return False
+        return False
+
+    def _resolves_inside(self, place: Path, line: str) -> bool:
+        root = os.path.realpath(self.memory)
+        return os.path.realpath(place).startswith(os.path.join(root, line) + os.sep)
+
+    def _check_line(self, line: str) -> None:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for name in os.listdir(self.memory):
+                if name != line and name.casefold() == line.casefold():
+                    message = f"memory/{name} and memory/{line} differ in letter case only. Rename one of them."
+                    raise StorageError(message, path=f"memory/{name}")
+                if name == line:
+                    self._checked_lines.add(line)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, path: ManagedPath) -> bytes | None:
+        """Return the file's bytes, or None when there is no such file.
+
+        Raises:
+            StorageError: Something else is in the way, or the disk refuses.
+        """
+        return self._read_at(self.locate(path), path)
+
+    @staticmethod
+    def _read_at(place: Path, path: ManagedPath) -> bytes | None:
+        try:
+            return _read_place(place)
+        except OSError as error:
+            raise storage_error(error, path) from error
+
+    def read_settled(self, path: ManagedPath) -> bytes | None:
+        """Return the file's bytes once nobody is in the middle of saving it in place.
+
+        Waits at most :data:`OPEN_WRITER_LIMIT_S` for an open writer, then reads what is there.
+        """
+        place = self.locate(path)
+        wait_for_writers(place)
+        return self._read_at(place, path)
+
+    def read_target(self, change: Replacement) -> bytes | None:
+        """Return the bytes that stand under the real name of a change right now."""
+        return self._read_at(change.target, change.path)
+
+    # -- the steps of a replacement ----------------------------------------------------------------------------------
+
+    def prepare(self, path: ManagedPath, *, before: bytes | None, after: bytes | None) -> Replacement:
+        """Choose the temporary name of a change; nothing is on disk yet."""
+        target = self.locate(path)
+        return Replacement(path, target, target.parent / ids.new_temp_name(), before, after)
+
+    def stage(self, change: Replacement) -> None:
+        """Write the new bytes under the temporary name and make them durable.
+
+        Raises:
+            OSError: The disk said no; the temporary file may be there and has to be cleaned.
+        """
+        mode = self._mode_of(change)
+        if change.after is None:
+            return
+        self.make_directories(change.target.parent, made=change.made)
+        descriptor = self.disk.create_temp(change.unfinished, mode=mode)
+        try:
+            self.disk.write(descriptor, change.after)
+            self.disk.sync(descriptor)
+        finally:
+            os.close(descriptor)
+        self.disk.replace(change.unfinished, change.ready)
+
+    @staticmethod
+    def _mode_of(change: Replacement) -> int:
+        """Return the permissions that the new file takes over; refuse a file that is marked read-only."""
+        if change.before is None:
+            return _NEW_FILE_MODE
+        mode = stat.S_IMODE(os.stat(change.target, follow_symlinks=False).st_mode)
+        if not mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, "the file is marked read-only", str(change.target))
+        return mode
+
+    def make_directories(self, directory: Path, *, made: list[Path]) -> None:
+        """Create a directory and its missing parents below `memory/`, each made durable in its parent.
+
+        Args:
+            directory: The directory that has to be there.
+            made: Receives those that were created, outermost first, also when it ends with an error.
+        """
+        chain: list[Path] = []
+        while not directory.exists():
+            chain.append(directory)
+            directory = directory.parent
+        chain += [path for path in (directory, *directory.parents) if path in self._unsynced]
+        for path in reversed(chain):
+            if path not in self._unsynced:
+                self._make_directory(path, made)
+            self.disk.sync_directory(path.parent)
+            self._unsynced.discard(path)
+
+    def _make_directory(self, path: Path, made: list[Path]) -> None:
+        with contextlib.suppress(FileExistsError):
+            self.disk.make_directory(path)
+            made.append(path)
+        self._unsynced.add(path)
+
+    def remove_made(self, change: Replacement) -> None:
+        """Remove the directories that were made for a change which did not come about, unless they are in use."""
+        while change.made:
+            try:
+                self.disk.remove_directory(change.made[-1])
+            except OSError:
+                change.made.clear()
+            else:
+                self._unsynced.discard(change.made.pop())
+
+    def swap(self, change: Replacement) -> None:
+        """Put the new bytes under the real name in one step; what was there waits under the temporary name.
+
+        Raises:
+            FileExistsError: A new file was to be made, and somebody made one first.
+            FileNotFoundError: The file that was to be changed is gone.
+            OSError: The disk said no; nothing has changed.
+        """
+        if change.after is None:
+            self.disk.rename_new(change.target, change.ready)
+        elif change.before is None:
+            self._place_new(change)
+        else:
+            self._exchange(change)
+        change.applied = True
+
+    def _place_new(self, change: Replacement) -> None:
+        try:
+            self.disk.link(change.ready, change.target)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            self.disk.rename_new(change.ready, change.target)
+
+    def _exchange(self, change: Replacement) -> None:
+        try:
+            self.disk.exchange(change.ready, change.target)
+        except ExchangeUnsupportedError:
+            if self.read_target(change) != change.before:
+                raise FileNotFoundError(errno.ENOENT, "the file changed", str(change.target)) from None
+            self.disk.replace(change.ready, change.target)
+            change.blind = True
+
+    def displaced(self, change: Replacement) -> tuple[bytes | None, bool]:
+        """Return what a swap brought out, and whether somebody still holds it open for writing.
+
+        Waits for an in-place save that was under way; where the platform can't tell, a file saved within the last two
+        seconds is looked at twice.
+        """
+        if change.before is None or change.blind:
+            return change.before, False
+        still_open = wait_for_writers(change.ready)
+        return self.read_ready(change), still_open
+
+    @staticmethod
+    def read_ready(change: Replacement) -> bytes | None:
+        """Return the bytes under the `.new` name, or None when there are none."""
+        return _read_place(change.ready)
+
+    def take_back(self, change: Replacement) -> bool:
+        """Undo an applied change: what came out of the swap goes in again.
+
+        Returns:
+            True when the file is as it was before.
+            False when a person saved on top of the new bytes in that moment: their save stays, and what came out of
+            the first swap waits under the `.new` name.
+
+        Raises:
+            OSError: The disk said no a second time; the new bytes stay under the real name.
+        """
+        if change.after is None:
+            clean = self._put_back_removed(change)
+        elif change.before is None:
+            clean = self._withdraw_new(change)
+        elif change.blind:
+            clean = self._restore_blind(change)
+        else:
+            clean = self._exchange_back(change)
+        change.applied = False
+        change.foreign = not clean
+        return clean
+
+    def _put_back_removed(self, change: Replacement) -> bool:
+        try:
+            self.disk.rename_new(change.ready, change.target)
+        except FileExistsError:
+            return False
+        return True
+
+    def _withdraw_new(self, change: Replacement) -> bool:
+        """Take a new file away again; what is under its name by now comes out under `.new`, as it does elsewhere."""
+        with contextlib.suppress(FileNotFoundError):
+            self.disk.unlink(change.ready)
+        try:
+            self.disk.rename_new(change.target, change.ready)
+        except FileNotFoundError:
+            return True
+        if self._came_back(change):
+            return True
+        with contextlib.suppress(FileExistsError):
+            self.disk.rename_new(change.ready, change.target)
+        return False
+
+    def _came_back(self, change: Replacement) -> bool:
+        """Tell whether the engine's own bytes came out, and nobody is about to write into them."""
+        return not wait_for_writers(change.ready) and self.read_ready(change) == change.after
+
+    def _restore_blind(self, change: Replacement) -> bool:
+        if self.read_target(change) != change.after:
+            return False
+        self.stage(Replacement(change.path, change.target, change.temp, change.after, change.before))
+        self.disk.replace(change.ready, change.target)
+        return True
+
+    def _exchange_back(self, change: Replacement) -> bool:
+        try:
+            self.disk.exchange(change.ready, change.target)
+        except FileNotFoundError:
+            return False
+        if self._came_back(change):
+            return True
+        self.disk.exchange(change.ready, change.target)
+        return False
+
+    def sync_parents(self, changes: Iterable[Replacement]) -> None:
+        """Make the new names durable: one sync for each directory."""
+        for directory in sorted({change.target.parent for change in changes}):
+            self.disk.sync_directory(directory)
+
+    def sync_chain(self, changes: Iterable[Replacement]) -> None:
+        """Make names durable up to `memory/` itself: a dead process may have made directories and not synced them."""
+        root = self.memory.parent
+        parents = {place for each in changes for place in each.target.parents if place == root or root in place.parents}
+        for directory in sorted(parents):
+            if directory.is_dir():
+                self.disk.sync_directory(directory)
+
+    def discard(self, change: Replacement) -> bool:
+        """Remove the temporary names; True when none is left.
+
+        A `.new` that may hold somebody else's bytes stays.
+        """
+        names = (change.unfinished,) if change.foreign else (change.unfinished, change.ready)
+        for name in names:
+            with contextlib.suppress(OSError):
+                if os.path.lexists(name):
+                    self.disk.unlink(name)
+        return not any(os.path.lexists(name) for name in (change.unfinished, change.ready))
+
+    def keep_copy(self, change: Replacement, copy: ManagedPath) -> None:
+        """Give the bytes that came out of an exchange a name that a person finds.
+
+        Raises:
+            OSError: The disk said no; the bytes stay under the temporary name.
+        """
+        target = self.locate(copy)
+        self.make_directories(target.parent, made=[])
+        self.disk.rename_new(change.ready, target)
+        change.foreign = False
+        self.disk.sync_directory(target.parent)
+
+
+def _read_place(place: Path) -> bytes | None:
+    try:
+        descriptor = open_regular(place)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def wait_for_writers(path: Path, *, limit_s: float = OPEN_WRITER_LIMIT_S) -> bool:
+    """Wait until nobody has the file open for writing; True when somebody still has after the limit.
+
+    Where the platform can't tell, a file that was saved within the last two seconds gets 20 ms to settle.
+    """
+    try:
+        descriptor = open_regular(path)
+    except OSError:
+        return False
+    try:
+        deadline = time.monotonic() + limit_s
+        while (busy := has_open_writer(descriptor)) and time.monotonic() < deadline:
+            time.sleep(_OPEN_WRITER_STEP_S)
+        if busy is None:
+            _settle(descriptor)
+        return bool(busy)
+    finally:
+        os.close(descriptor)
+
+
+def _settle(descriptor: int) -> None:
+    for _ in range(10):
+        before = os.fstat(descriptor)
+        if time.time() - before.st_mtime > OPEN_WRITER_LIMIT_S:
+            return
+        time.sleep(_OPEN_WRITER_STEP_S * 10)
+        after = os.fstat(descriptor)
+        if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
+            return

@@ -1,0 +1,88 @@
+-- The state database of one brain: the queue, its verdicts, the audit log, approvals and what the writer last left on
+-- disk. It is the sum of migrations/ (a test holds that). Deleting it loses queued writes and history, never a memory
+-- that was confirmed.
+
+-- One write. `payload` holds the content only until the verdict; then it is cleared.
+CREATE TABLE jobs (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,           -- order of the queue
+    id          TEXT NOT NULL UNIQUE,
+    request     TEXT UNIQUE,                                 -- role and requestId, when the caller gave one
+    line        TEXT NOT NULL,
+    tool        TEXT NOT NULL,
+    role        TEXT,
+    heartbeat   TEXT,
+    actor       TEXT NOT NULL,                               -- agent, person or engine
+    payload     TEXT,                                        -- JSON; NULL once done
+    created_at  TEXT NOT NULL,                               -- ISO instant: decides day and time of the entry
+    state       TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done')),
+    batch       TEXT,                                        -- the batch that runs or ran it: the id of its first job
+    resumed     INTEGER NOT NULL DEFAULT 0,                  -- 1 after a crash: what is in effect already counts as done
+    verdict     TEXT,                                        -- JSON; planned while running, final when done
+    finished_at TEXT
+) STRICT;
+CREATE INDEX jobs_open ON jobs (seq) WHERE state <> 'done';
+CREATE INDEX jobs_finished ON jobs (finished_at) WHERE state = 'done';
+
+-- The recorded intent of a batch: one row for each file that it changes. The rows outlive the batch until its
+-- temporary files are gone.
+CREATE TABLE changes (
+    batch       TEXT NOT NULL,
+    path        TEXT NOT NULL,
+    temp        TEXT NOT NULL,                               -- name of the temporary file beside it
+    hash_before TEXT NOT NULL,                               -- SHA-256, or 'absent'
+    hash_after  TEXT NOT NULL,
+    PRIMARY KEY (batch, path)
+) STRICT, WITHOUT ROWID;
+
+-- The action log: one row for each attempt to change memory, never with its content.
+CREATE TABLE audit (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    at          TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    role        TEXT,
+    heartbeat   TEXT,
+    tool        TEXT NOT NULL,
+    line        TEXT,
+    paths       TEXT NOT NULL,                               -- JSON list
+    outcome     TEXT NOT NULL,
+    chars       INTEGER NOT NULL,                            -- UTF-16 units of the content that was offered
+    job         TEXT
+) STRICT;
+CREATE INDEX audit_line ON audit (line, id);
+
+-- What happened, for hooks and listeners: written in the same transaction as the verdict.
+CREATE TABLE events (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    at          TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    payload     TEXT NOT NULL
+) STRICT;
+
+-- Deletions that wait for a person.
+CREATE TABLE approvals (
+    id          TEXT PRIMARY KEY,
+    at          TEXT NOT NULL,
+    role        TEXT,
+    heartbeat   TEXT,
+    line        TEXT NOT NULL,
+    tool        TEXT NOT NULL,
+    arguments   TEXT NOT NULL,                               -- JSON
+    hash        TEXT NOT NULL,                               -- of the file when the deletion was asked for
+    state       TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'approved', 'refused')),
+    decided_at  TEXT
+) STRICT, WITHOUT ROWID;
+
+-- What the writer last left under a path, and the text that it added lately: enough to notice a stale save by an
+-- editor that drops a confirmed entry.
+CREATE TABLE files (
+    path        TEXT PRIMARY KEY,
+    hash        TEXT NOT NULL,
+    at          TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE additions (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    path        TEXT NOT NULL,
+    text        TEXT NOT NULL,
+    at          TEXT NOT NULL
+) STRICT;
+CREATE INDEX additions_path ON additions (path, id);

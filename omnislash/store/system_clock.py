@@ -1,0 +1,18 @@
+"""The one real clock of the program."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """Tells the machine's time."""
+
+    def now(self) -> datetime:
+        """Return this instant, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic_s(self) -> float:
+        """Return seconds that never run backwards."""
+        return time.monotonic()

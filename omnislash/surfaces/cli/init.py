@@ -1,0 +1,123 @@
+"""`omnislash init`: makes a brain, and never overwrites a file.
+
+Rules: interface.md, "The brain directory".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from omnislash.errors import StorageError, UsageError
+from omnislash.surfaces.cli.commands import Command
+from omnislash.surfaces.cli.output import print_json, print_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from omnislash.surfaces.cli.options import Settings
+
+
+class _TakenError(StorageError):
+    """There is a brain already."""
+
+
+@click.command(cls=Command, example="omnislash init my-brain\nomnislash init playground --example")
+@click.argument("directory", metavar="DIR")
+@click.option("--example", is_flag=True, help="Copy the example brain: four roles with a month of memory.")
+@click.option("--git/--no-git", default=True, show_default=True, help="Make it a git repository with a first commit.")
+@click.pass_obj
+def init(settings: Settings, directory: str, *, example: bool, git: bool) -> int:
+    """Make a brain in a directory.
+
+    A directory that exists is filled up: what is there stays as it is. One that is a brain already is refused.
+    """
+    root = Path(directory).expanduser().absolute()
+    made = make_brain(root, example=example)
+    note = _start_git(root, made) if git else "No git, as you asked."
+    if settings.json:
+        print_json({"brain": str(root), "files": made, "git": note})
+    elif not settings.quiet:
+        _tell(directory, made, note, example=example)
+    return 0
+
+
+def make_brain(root: Path, *, example: bool) -> list[str]:
+    """Make what is missing and return the paths of the files that were made.
+
+    Raises:
+        UsageError: The place is a file.
+        StorageError: There is a brain already, or the disk refuses.
+    """
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file; a directory is meant.", path=str(root))
+    if (root / "omnislash.yaml").exists() or (root / "omnislash.yaml").is_symlink():
+        message = f"{root} is a brain already: it holds omnislash.yaml. Nothing was changed."
+        raise _TakenError(message, path=str(root), hint="Choose another directory.")
+    try:
+        made = [path for path, data in _files(example=example).items() if _make_file(root / path, data)]
+        (root / "memory").mkdir(exist_ok=True)
+    except OSError as error:
+        message = f"The brain can't be made: {error.filename or root}: {error.strerror or error}."
+        raise StorageError(message, path=str(root)) from error
+    return made
+
+
+def _files(*, example: bool) -> Mapping[str, bytes]:
+    """Return every file of the new brain; the one that makes it a brain comes last."""
+    from omnislash.surfaces.cli import templates  # noqa: PLC0415 - not needed for the help
+
+    if not example:
+        files = {path: text.encode() for path, text in templates.FILES.items()}
+    else:
+        from omnislash.shipped import example_directory  # noqa: PLC0415 - only here
+
+        source = example_directory()
+        places = sorted(place for place in source.rglob("*") if place.is_file())
+        files = {place.relative_to(source).as_posix(): place.read_bytes() for place in places if _is_shipped(place)}
+    path, text = templates.IGNORE
+    files[path] = text.encode()
+    files["omnislash.yaml"] = files.pop("omnislash.yaml")
+    return files
+
+
+def _is_shipped(place: Path) -> bool:
+    """Tell whether a file is part of the example, and not left by somebody who ran it in place."""
+    return ".omnislash" not in place.parts and not place.name.startswith(".memory-index")
+
+
+def _make_file(place: Path, data: bytes) -> bool:
+    """Make a file, unless there is one."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with place.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _start_git(root: Path, made: list[str]) -> str:
+    from omnislash.surfaces.cli import repository  # noqa: PLC0415 - GitPython is only needed here
+
+    return repository.start(root, made, message="Start the brain")
+
+
+def _tell(directory: str, made: list[str], note: str, *, example: bool) -> None:
+    memory = [path for path in made if path.startswith("memory/")]
+    for path in made:
+        if path not in memory:
+            print_line(f"  {path}")
+    if memory:
+        print_line(f"  memory/… ({len(memory)} files)")
+    print_line(note)
+    print_line(f"\nThe brain stands in {directory}. Try next:", bold=True)
+    print_line(f"  cd {directory}")
+    line = "main/MEMORY.md" if example else "main"
+    print_line("  omnislash memory overview --role nova")
+    print_line('  omnislash memory write --role nova --priority "We ship on Fridays, because the carrier comes at four."')
+    print_line(f"  omnislash memory {'read' if example else 'list'} --role nova {line if example else '--corpus main'}")
+    print_line("  omnislash worker")
+    print_line("  omnislash help getting-started")

@@ -1,0 +1,118 @@
+"""What is printed: one JSON object, or text for people; and the exit code that belongs to it.
+
+Text from files and from agents never steers a terminal: control characters and marks that turn the direction of
+writing are shown as `\\x1b` or `\\u202e`. Only the content of `memory read` in a pipe is printed as it is.
+
+Rules: WRITE-O1; interface.md, "Command line".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: Exit code of each kind of error; 1 for those that are not named.
+ERROR_CODES = {"usage": 2, "config": 2, "name": 2}
+#: Exit code of each outcome; 1 for those that are not named (WRITE-O1).
+OUTCOME_CODES = {"written": 0, "duplicate": 0, "queued": 3, "unconfirmed": 3}
+_COLOURS = {"written": "green", "duplicate": "cyan", "queued": "yellow", "unconfirmed": "yellow"}
+#: C0 and C1 without tab and newline, the marks and overrides of direction, line separators, and halves of pairs.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def tame_streams() -> None:
+    """Let no character crash a stream that can't encode it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def show_controls(text: str) -> str:
+    """Return the text with characters that steer a terminal made visible."""
+    return _STEERING.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Tell whether a stream, by default stdout, is a terminal."""
+    with contextlib.suppress(ValueError, AttributeError):
+        return (stream or sys.stdout).isatty()
+    return False
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print one JSON object; in ASCII where stdout can't hold the text."""
+    text = json.dumps(answer, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeError:
+        text = json.dumps(answer)
+    sys.stdout.write(text + "\n")
+
+
+def print_line(text: str = "", *, err: bool = False, **style: Any) -> None:
+    """Print a line for a person, coloured on a terminal."""
+    stream = sys.stderr if err else sys.stdout
+    shown = show_controls(text)
+    if style and is_terminal(stream):
+        shown = click.style(shown, **style)
+    stream.write(shown + "\n")
+
+
+def print_error(error: Mapping[str, Any], *, as_json: bool) -> int:
+    """Print an error and return its exit code; with JSON the sentence goes to stderr as well."""
+    if as_json:
+        print_json({"error": dict(error)})
+        sys.stdout.flush()
+    message, hint = str(error["message"]), error.get("hint")
+    print_line(f"omnislash: {message}", err=True, fg="red")
+    if hint and str(hint) not in message:
+        print_line(f"  {hint}", err=True)
+    return ERROR_CODES.get(str(error["kind"]), 1)
+
+
+def print_verdict(verdict: Mapping[str, Any], *, as_json: bool, quiet: bool = False) -> int:
+    """Print what became of a write and return the exit code."""
+    outcome = str(verdict["outcome"])
+    code = OUTCOME_CODES.get(outcome, 1)
+    if as_json:
+        print_json(verdict)
+    elif code != 0 or not quiet:
+        print_line(outcome, fg=_COLOURS.get(outcome, "red"), bold=True)
+        print_line(f"  {verdict['message']}")
+    return code
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table: drawn on a terminal, in aligned columns elsewhere. An empty one prints nothing."""
+    cells = [[show_controls(str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    if not cells:
+        return
+    if is_terminal():
+        _draw_table(columns, cells)
+        return
+    widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
+    for row in [list(columns), *cells]:
+        print_line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _draw_table(columns: Sequence[str], cells: list[list[str]]) -> None:
+    from rich import box  # noqa: PLC0415 - only where a person looks
+    from rich.console import Console  # noqa: PLC0415 - the same
+    from rich.table import Table  # noqa: PLC0415 - the same
+    from rich.text import Text  # noqa: PLC0415 - the same
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(file=sys.stdout).print(table)

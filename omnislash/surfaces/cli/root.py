@@ -1,0 +1,132 @@
+"""The program's table of commands, and the boundary where errors become sentences and exit codes.
+
+Rules: WRITE-O1; interface.md, "Command line".
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from omnislash.errors import OmnislashError, UsageError
+from omnislash.surfaces.cli.commands import Entry, Group
+from omnislash.surfaces.cli.options import Settings
+from omnislash.surfaces.cli.output import print_error, tame_streams
+
+_HERE = "omnislash.surfaces.cli"
+#: Every command with its one line of help; a test compares it with the commands themselves.
+COMMANDS = {
+    "init": Entry(f"{_HERE}.init:init", "Make a brain in a directory."),
+    "memory": Entry(f"{_HERE}.memory:memory", "Read and write memory as a role."),
+    "audit": Entry(f"{_HERE}.audit:audit", "Show who wrote what, newest first."),
+    "approvals": Entry(f"{_HERE}.approvals:approvals", "Decide about deletions that wait for a person."),
+    "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),
+    "demo": Entry(f"{_HERE}.demo:demo", "Show the whole write path on a copy of the example brain, offline."),
+    "help": Entry(f"{_HERE}.help:help_", "Show a help page, or the list of them."),
+}
+
+cli = Group(
+    "omnislash",
+    table=COMMANDS,
+    help="Memory for AI agents that a person can read, edit, diff and trust.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    example="omnislash demo\nomnislash init my-brain --example\nomnislash --brain my-brain memory overview --role nova",
+)
+
+
+def _show_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    if value:
+        from omnislash import __version__  # noqa: PLC0415 - only here
+
+        click.echo(f"omnislash {__version__}")
+        context.exit()
+
+
+cli.params.append(
+    click.Option(
+        ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+    )
+)
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit code.
+
+    Raises:
+        KeyboardInterrupt, BrokenPipeError: For `main`, which has to answer them without any of this.
+    """
+    tame_streams()
+    settings = Settings()
+    try:
+        settings = Settings.from_environment(os.environ)
+        _check_words(arguments)
+        code = cli.main(args=arguments, prog_name="omnislash", standalone_mode=False, obj=settings)
+        sys.stdout.flush()
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the boundary: nobody sees a stack trace
+        return _report(error, settings, as_json=settings.json or _asks_for_json(arguments))
+    return code or 0
+
+
+def _check_words(arguments: list[str]) -> None:
+    """Raise UsageError for a word that is no text."""
+    for number, word in enumerate(arguments, 1):
+        if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+            message = f"Argument {number} holds bytes that are no UTF-8 text; nothing was done."
+            raise UsageError(message, hint="Convert the text to UTF-8 first.")
+
+
+def _asks_for_json(arguments: list[str]) -> bool:
+    """Tell whether `--json` stands among the options, also when the rest could not be understood."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
+
+
+def _report(error: Exception, settings: Settings, *, as_json: bool) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and not as_json:
+        click.echo(error.ctx.get_help() if error.ctx else error.message, err=True)
+        return 2
+    problem = _explain(error)
+    _show_trace(error, problem)
+    return print_error(problem.to_json(), as_json=as_json or settings.json)
+
+
+def _explain(error: Exception) -> OmnislashError:
+    """Return an exception as one of ours."""
+    if isinstance(error, OmnislashError):
+        return error
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return UsageError("No command was given.", hint="omnislash --help lists them.")
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        hint = f"{context.command_path} --help explains it." if context else None
+        return UsageError(error.format_message(), hint=hint)
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        return OmnislashError(f"The machine refused: {error.strerror or error}{where}.")
+    if isinstance(error, RecursionError | MemoryError):
+        return OmnislashError(f"The input is too large for this machine ({type(error).__name__}).")
+    return _Unexpected(f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + ".")
+
+
+class _Unexpected(OmnislashError):
+    """An error in omnislash itself."""
+
+    kind = "internal"
+
+    def __init__(self, message: str) -> None:
+        hint = "OMNISLASH_DEBUG=1 shows where; a worker's log is in .omnislash/logs/worker.log."
+        super().__init__(message, hint=hint)
+
+
+def _show_trace(error: Exception, problem: OmnislashError) -> None:
+    if os.environ.get("OMNISLASH_DEBUG") == "1" and not isinstance(error, click.ClickException):
+        import traceback  # noqa: PLC0415 - only here
+
+        del problem
+        traceback.print_exception(error)

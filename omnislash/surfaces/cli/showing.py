@@ -1,0 +1,109 @@
+"""How the answers of the tools look to a person."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from omnislash.surfaces.cli.output import is_terminal, print_line, print_table, show_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def show_overview(answer: Mapping[str, Any]) -> None:
+    """Print what a role's memory consists of."""
+    days = answer["days"]
+    span = f"{days['count']}, {days['first']} to {days['last']}" if days["count"] else "none yet"
+    _show_fields(
+        ("line", answer["line"]),
+        ("file", f"{answer['path']}: {answer['reading'] or 'not there yet'}"),
+        ("days", span),
+        *((level, ", ".join(found)) for level, found in answer["periods"].items()),
+        ("may read", _join(answer["read"])),
+        ("recalls", _join(answer["recall"])),
+        ("deposits in", _join(answer["report"])),
+    )
+
+
+def _show_fields(*fields: tuple[str, str]) -> None:
+    width = max(len(name) for name, _ in fields)
+    for name, value in fields:
+        print_line(f"{name.ljust(width)}  {value}")
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join("every line" if name == "*" else name for name in names) or "nothing"
+
+
+def show_listing(answer: Mapping[str, Any]) -> None:
+    """Print the files of a listing."""
+    entries = answer["entries"]
+    rows = [(each["path"], each["kind"], each["chars"], _minute(each["modifiedAt"])) for each in entries]
+    print_table(("path", "kind", "chars", "changed (UTC)"), rows)
+    if not rows:
+        print_line("No files.", err=True)
+    if "nextCursor" in answer:
+        print_line(f"There are more: go on with --cursor {answer['nextCursor']}", err=True)
+
+
+def show_content(answer: Mapping[str, Any], *, quiet: bool) -> None:
+    """Print the text of a file: as it is in a pipe, with control characters made visible on a terminal."""
+    text = answer["content"]
+    if is_terminal():
+        text = show_controls(text)
+        text += "" if text.endswith("\n") or not text else "\n"
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    if "nextOffset" in answer:
+        print_line(f"Cut here: the file has {answer['chars']} chars; go on with --offset {answer['nextOffset']}", err=True)
+    elif answer["budget"] and is_terminal() and not quiet:
+        print_line(_render_budget(answer["budget"]), err=True, dim=True)
+
+
+def _render_budget(budget: Mapping[str, Any]) -> str:
+    if budget["fileMaxChars"] is None:
+        return f"{budget['chars']} chars (no fileMaxChars)"
+    return f"{budget['chars']} of {budget['fileMaxChars']} fileMaxChars ({budget['percent']}%)"
+
+
+def show_audit(answer: Mapping[str, Any]) -> None:
+    """Print rows of the action log."""
+    columns = ("when (UTC)", "who", "tool", "outcome", "chars", "files")
+    print_table(columns, [_audit_cells(row) for row in answer["rows"]])
+    if not answer["rows"]:
+        print_line("Nobody has tried to change memory yet.", err=True)
+    if "nextCursor" in answer:
+        print_line(f"There are older rows: go on with --cursor {answer['nextCursor']}", err=True)
+
+
+def _audit_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    beat = f" · {row['heartbeat']}" if row.get("heartbeat") else ""
+    who = f"{row['role'] or row['actor']}{beat}" + (" (approved by a person)" if row["actor"] == "person" else "")
+    return _minute(row["at"]), who, row["tool"], row["outcome"], str(row["chars"]), ", ".join(row["paths"])
+
+
+def show_approvals(answer: Mapping[str, Any]) -> None:
+    """Print the deletions that wait for a person."""
+    rows = [(each["id"], _minute(each["at"]), _asker(each), _target(each)) for each in answer["approvals"]]
+    print_table(("id", "asked (UTC)", "by", "to delete"), rows)
+    if not rows:
+        print_line("Nothing waits for a person.", err=True)
+
+
+def _minute(instant: str) -> str:
+    """Return an ISO instant as `YYYY-MM-DD HH:MM` in UTC."""
+    return datetime.fromisoformat(instant).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _asker(approval: Mapping[str, Any]) -> str:
+    return f"{approval['role']}" + (f" · {approval['heartbeat']}" if approval["heartbeat"] else "")
+
+
+def _target(approval: Mapping[str, Any]) -> str:
+    arguments = approval["arguments"]
+    for part in ("entry", "section"):
+        if part in arguments:
+            return f"{arguments['path']}: the {part} {arguments[part]!r}"
+    return str(arguments["path"])

@@ -1,0 +1,76 @@
+"""`omnislash worker`: the brain's durable writer, for as long as it is wanted.
+
+It logs to stderr and to `.omnislash/logs/worker.log`: places, names and outcomes, never the text of a memory.
+SIGTERM and Ctrl-C let the running batch finish.
+
+Rules: WRITE-01, WRITE-07, WRITE-O8, KNOB-26, KNOB-O5, KNOB-O6, REPORT-O5.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import click
+
+from omnislash.surfaces.cli.commands import Command
+from omnislash.surfaces.cli.output import print_json, print_line
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from omnislash.engine import Brain
+    from omnislash.surfaces.cli.options import Settings
+
+
+@click.command(cls=Command, example="omnislash --brain my-brain worker")
+@click.pass_obj
+def worker(settings: Settings) -> int:
+    """Run the brain's durable writer until it is stopped.
+
+    With a worker running, every process of this machine hands its writes to it, which is faster than writing alone.
+    It finishes what was queued, and what a crash left, when it starts. A second worker of the same brain does not
+    start. SIGTERM and Ctrl-C let the running batch finish.
+    """
+    stopping = threading.Event()
+    _stop_on_signals(stopping)
+    with settings.open_brain() as brain:
+        _work(brain, settings, stopping)
+    return 0
+
+
+def _stop_on_signals(stopping: threading.Event) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+
+def _work(brain: Brain, settings: Settings, stopping: threading.Event) -> None:
+    from omnislash.surfaces.cli import following, logs  # noqa: PLC0415 - not needed for the help
+
+    with logs.open_logs(quiet=settings.quiet) as add_file:
+        running = brain.start_worker()
+        try:
+            add_file(brain.root)
+            following.follow(brain, stopping)
+            _say_ready(brain, settings)
+            stopping.wait()
+            logs.say_stopping()
+        finally:
+            stopping.set()
+            running.stop()
+
+
+def _say_ready(brain: Brain, settings: Settings) -> None:
+    from omnislash.surfaces.cli import logs  # noqa: PLC0415 - as above
+
+    logs.say_started(brain.root)
+    if settings.json:
+        print_json({"brain": str(brain.root), "pid": os.getpid(), "state": "ready"})
+    elif not settings.quiet:
+        print_line(f"Writing for {brain.root}; Ctrl-C stops.")
+    click.get_text_stream("stdout").flush()

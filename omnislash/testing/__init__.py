@@ -1,0 +1,33 @@
+"""Twins of the ports, for tests of omnislash and of programs that embed it.
+
+`FixedClock` stands in for the clock.
+The disks stand in for :class:`omnislash.store.disk.Disk`: they count its calls, end the process at one of them, let one
+fail, run something beside one, or keep only what a power cut would leave.
+They change a real directory, so what a test finds there afterwards is what a user would find.
+"""
+
+from __future__ import annotations
+
+from omnislash.testing.clock import FixedClock
+from omnislash.testing.disks import (
+    Call,
+    CountingDisk,
+    FailingDisk,
+    InterruptingDisk,
+    NoExchangeDisk,
+    StoppingDisk,
+    WrappedDisk,
+)
+from omnislash.testing.power import PowerLossDisk
+
+__all__ = [
+    "Call",
+    "CountingDisk",
+    "FailingDisk",
+    "FixedClock",
+    "InterruptingDisk",
+    "NoExchangeDisk",
+    "PowerLossDisk",
+    "StoppingDisk",
+    "WrappedDisk",
+]

@@ -1,0 +1,254 @@
+"""The long-lived worker: holds the writer's lock, listens on the socket, runs jobs as they come.
+
+One thread writes. Callers that are waiting while it is busy are taken together, and share the syncs of their batch.
+
+Rules: WRITE-01 to WRITE-08, WRITE-O4, WRITE-O8, WRITE-O9; architecture.md section 4.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omnislash.core import verdicts
+from omnislash.core.verdicts import Verdict
+from omnislash.errors import OmnislashError, WriterUnavailableError
+from omnislash.store.locks import Owner, WriterLock, read_owner
+from omnislash.writer.jobs import Job
+from omnislash.writer.serving import LocalServer
+from omnislash.writer.wake import PROTOCOL, socket_path
+from omnislash.writer.writer import BATCH_JOBS, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from omnislash.core.clock import Clock
+    from omnislash.store.state import State
+
+_LOG = logging.getLogger(__name__)
+#: How often an idle worker looks after things that nobody told it about, in seconds.
+_IDLE_S = 1.0
+#: How often it prunes the state database, in seconds.
+_PRUNE_S = 6 * 3600.0
+#: How long it waits before it tries again when the state database or the disk is in trouble, in seconds.
+_TROUBLE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Submitted:
+    """A job that a caller hands in, and the caller's place to wait."""
+
+    job: Job
+    answer: Future[Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A caller who waits for a job that is in the queue's table already; an empty id only wakes the worker."""
+
+    job_id: str
+    answer: Future[Verdict]
+
+
+class Worker:
+    """The brain's worker process."""
+
+    def __init__(
+        self,
+        directory: Path,
+        state: State,
+        writer: Writer,
+        *,
+        clock: Clock,
+        operations: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    ) -> None:
+        """Keep the ports.
+
+        Args:
+            directory: The brain's `.omnislash/`.
+            state: The state database, for the writing thread.
+            writer: Runs the jobs.
+            clock: Tells when the lock was taken.
+            operations: Further operations of the socket, by name.
+        """
+        self._directory = directory
+        self._state = state
+        self._writer = writer
+        self._clock = clock
+        self._lock = WriterLock(directory / "writer.lock")
+        self._inbox: queue.SimpleQueue[_Submitted | _Waiting | None] = queue.SimpleQueue()
+        self._pending: dict[str, list[Future[Verdict]]] = {}
+        self._operations = {"submit": self._op_submit, "wait": self._op_wait, **(operations or {})}
+        self._server: LocalServer | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take the lock, recover, listen, and write in the background.
+
+        Raises:
+            WriterUnavailableError: Another worker holds the lock; its process is named.
+        """
+        owner = Owner(pid=os.getpid(), role="worker", since=self._clock.now().isoformat())
+        if not self._lock.acquire(owner):
+            raise WriterUnavailableError(self._taken_message())
+        try:
+            self._writer.recover()
+            address = socket_path(self._directory)
+            self._server = LocalServer(address, self._operations)
+            self._lock.label(
+                Owner(pid=owner.pid, role="worker", since=owner.since, address=str(address), protocol=PROTOCOL)
+            )
+        except BaseException:
+            self._lock.release()
+            raise
+        self._server.start()
+        self._thread = threading.Thread(target=self._run, name="omnislash-writer", daemon=True)
+        self._thread.start()
+
+    def _taken_message(self) -> str:
+        owner = read_owner(self._directory / "writer.lock")
+        who = f"process {owner.pid}, since {owner.since}" if owner else "another process"
+        return f"A worker of this brain is running already ({who}). Stop it first, or use it as it is."
+
+    def stop(self) -> None:
+        """Finish the batch that is running, then let go of everything."""
+        self._stopping.set()
+        self._inbox.put(None)
+        if self._server:
+            self._server.stop()
+        if self._thread:
+            self._thread.join()
+        self._cancel_waiting()
+        self._lock.release()
+
+    def _cancel_waiting(self) -> None:
+        """Let go of callers that were not served: they find their job in the queue's table."""
+        waiting = [future for futures in self._pending.values() for future in futures]
+        with contextlib.suppress(queue.Empty):
+            while True:
+                item = self._inbox.get_nowait()
+                waiting += [item.answer] if item is not None else []
+        for future in waiting:
+            future.cancel()
+
+    # -- what callers ask --------------------------------------------------------------------------------------------
+
+    def submit(self, job: Job) -> Future[Verdict]:
+        """Hand a job in; the future holds the verdict once it is durable."""
+        answer: Future[Verdict] = Future()
+        if self._stopping.is_set():
+            answer.cancel()
+        else:
+            self._inbox.put(_Submitted(job, answer))
+        return answer
+
+    def _op_submit(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"verdict": self.submit(Job.from_row(request["job"])).result().to_json()}
+
+    def _op_wait(self, request: dict[str, Any]) -> dict[str, Any]:
+        answer: Future[Verdict] = Future()
+        self._inbox.put(_Waiting(str(request["id"]), answer))
+        return {"verdict": answer.result().to_json()}
+
+    # -- the writing thread ------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        version, pruned_at = -1, 0.0
+        while not self._stopping.is_set():
+            received = self._receive()
+            try:
+                if (now_version := self._state.data_version()) != version or received:
+                    version = now_version
+                    self._serve(received)
+                if not received:
+                    self._writer.check_recent_files()
+                    if self._clock.monotonic_s() - pruned_at > _PRUNE_S:
+                        pruned_at = self._clock.monotonic_s()
+                        self._writer.prune()
+            except Exception as error:
+                _LOG.exception("the writer ran into trouble", extra={"action": "writer_trouble"})
+                self._answer_trouble(received, error)
+                self._stopping.wait(_TROUBLE_S)
+
+    def _receive(self) -> list[_Submitted | _Waiting]:
+        """Return what callers handed in: waits for the first, takes the rest that is there."""
+        received: list[_Submitted | _Waiting] = []
+        try:
+            item = self._inbox.get(timeout=_IDLE_S)
+            while item is not None:
+                received.append(item)
+                if len(received) >= BATCH_JOBS:
+                    break
+                item = self._inbox.get_nowait()
+        except queue.Empty:
+            pass
+        return received
+
+    def _serve(self, received: list[_Submitted | _Waiting]) -> None:
+        """Run what is in the queue's table first, then what callers handed in; answer everybody."""
+        new = [item for item in received if isinstance(item, _Submitted) and not self._is_known(item)]
+        for item in received:
+            if isinstance(item, _Waiting) and item.job_id:
+                self._pending.setdefault(item.job_id, []).append(item.answer)
+        for job_id, verdict in self._writer.drain().items():
+            self._answer(job_id, verdict)
+        if new:
+            self._run_new(new)
+        self._answer_settled()
+        self._writer.tidy()
+
+    def _is_known(self, item: _Submitted) -> bool:
+        """Tell whether the job is in the table already; its caller then waits for that one (WRITE-O9)."""
+        job = item.job
+        row = self._state.row("find_job", id=job.id)
+        if row is None and job.request_key:
+            row = self._state.row("find_request", request=job.request_key)
+        if row is not None:
+            self._pending.setdefault(row["id"], []).append(item.answer)
+        return row is not None
+
+    def _run_new(self, items: list[_Submitted]) -> None:
+        first: dict[str, _Submitted] = {}
+        for item in items:
+            key = item.job.request_key or item.job.id
+            if key in first:
+                self._pending.setdefault(first[key].job.id, []).append(item.answer)
+            else:
+                first[key] = item
+        jobs = [item.job for item in first.values()]
+        for item, verdict in zip(first.values(), self._writer.run_new(jobs), strict=True):
+            item.answer.set_result(verdict)
+            self._answer(item.job.id, verdict)
+
+    def _answer(self, job_id: str, verdict: Verdict) -> None:
+        for future in self._pending.pop(job_id, ()):
+            future.set_result(verdict)
+
+    def _answer_settled(self) -> None:
+        """Answer those who wait for a job that is done, or that is unknown."""
+        for job_id in list(self._pending):
+            row = self._state.row("find_job", id=job_id)
+            if row is None:
+                self._answer(job_id, verdicts.failed(f"There is no write {job_id} in the queue."))
+            elif row["state"] == "done":
+                self._answer(job_id, Verdict.from_json(json.loads(row["verdict"])))
+
+    def _answer_trouble(self, received: list[_Submitted | _Waiting], error: Exception) -> None:
+        """Answer the callers of a round that failed, so that nobody waits for ever."""
+        reason = str(error) if isinstance(error, OmnislashError | OSError) else type(error).__name__
+        for item in received:
+            if not item.answer.done():
+                job_id = item.job.id if isinstance(item, _Submitted) else item.job_id
+                item.answer.set_result(verdicts.unconfirmed(job_id, reason=f"the writer ran into trouble ({reason})"))
+        self._pending.clear()

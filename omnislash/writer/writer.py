@@ -1,0 +1,160 @@
+"""The one writer of a brain, for as long as it holds the lock: recover, then run what is queued.
+
+Used for a moment by a call that finds no worker, and for days by the worker.
+
+Rules: WRITE-01, WRITE-05, WRITE-O3, WRITE-O8.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from omnislash.core import verdicts
+from omnislash.core.verdicts import Verdict
+from omnislash.errors import OmnislashError, WriterUnavailableError
+from omnislash.writer.applying import Applier
+from omnislash.writer.displaced import WATCHED, keep_lost_entries
+from omnislash.writer.jobs import Job
+from omnislash.writer.recovery import recover
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+    from omnislash.core.clock import Clock
+    from omnislash.core.events import MemoryEvent
+    from omnislash.core.lines import ManagedPath
+    from omnislash.store.files import MemoryFiles
+    from omnislash.store.state import State
+    from omnislash.writer.plans import WriterSettings
+
+_LOG = logging.getLogger(__name__)
+#: How many jobs share their syncs at most: enough for every caller of a busy machine, few enough for a short wait.
+BATCH_JOBS = 64
+#: How long the answers to requestIds and the events stay in the state database.
+KEPT = timedelta(days=30)
+
+
+class Writer:
+    """Runs jobs; only for the holder of the writer's lock."""
+
+    def __init__(
+        self,
+        state: State,
+        files: MemoryFiles,
+        *,
+        settings: Callable[[], WriterSettings],
+        clock: Clock,
+        on_event: Callable[[MemoryEvent], None],
+    ) -> None:
+        """Keep the ports; :meth:`recover` has to come first."""
+        self._state = state
+        self._files = files
+        self._clock = clock
+        self._applier = Applier(state, files, settings=settings, clock=clock, on_event=on_event)
+        self._watched: dict[str, tuple[int, int, int]] = {}
+        self._needs_recovery = True
+
+    # -- running jobs ------------------------------------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """Finish what a dead writer left; again after trouble of our own.
+
+        Raises:
+            WriterUnavailableError: The state database can't be used.
+            OSError: The disk refuses.
+        """
+        found = recover(self._state, self._files, now=self._clock.now())
+        self._applier.drop_later(found.leftover)
+        self._needs_recovery = False
+
+    def tidy(self) -> None:
+        """Remove the temporary files of what is done; nobody has to wait for it."""
+        self._applier.tidy()
+
+    def drain(self) -> dict[str, Verdict]:
+        """Run everything that is queued, in order; return the verdicts by job id.
+
+        Raises:
+            WriterUnavailableError, OSError: As :meth:`recover`; what is not done stays queued.
+        """
+        if self._needs_recovery:
+            self.recover()
+        verdicts_by_id: dict[str, Verdict] = {}
+        while rows := self._state.rows("queued_jobs", limit=BATCH_JOBS):
+            jobs = [Job.from_row(row) for row in rows]
+            for job, verdict in zip(jobs, self._applier.run(jobs, unsaved=set()), strict=True):
+                verdicts_by_id[job.id] = verdict
+            self.tidy()
+        return verdicts_by_id
+
+    def run_new(self, jobs: Sequence[Job]) -> list[Verdict]:
+        """Make new jobs durable, run them together and return their verdicts in order.
+
+        Never raises: trouble with the disk or the state database becomes a verdict that says what is known.
+        """
+        try:
+            if self._needs_recovery:
+                self.recover()
+            return self._applier.run(jobs, unsaved={job.id for job in jobs})
+        except (OmnislashError, OSError) as error:
+            _LOG.error("a batch could not be finished: %s", error, extra={"action": "batch_failed"})  # noqa: TRY400
+            return self._salvage(jobs, error)
+
+    def _salvage(self, jobs: Sequence[Job], error: Exception) -> list[Verdict]:
+        """Return what is known of jobs whose batch ran into trouble."""
+        self._needs_recovery = True
+        with contextlib.suppress(OmnislashError, OSError):
+            self.recover()
+            self.drain()
+        return [self._known(job, error) for job in jobs]
+
+    def _known(self, job: Job, error: Exception) -> Verdict:
+        row: sqlite3.Row | None
+        try:
+            row = self._state.row("find_job", id=job.id)
+        except WriterUnavailableError:
+            return verdicts.unconfirmed(job.id, reason=f"the writer ran into trouble ({error})")
+        if row is None:
+            return verdicts.failed(f"{error} Nothing was written.")
+        if row["state"] == "done":
+            return Verdict.from_json(json.loads(row["verdict"]))
+        return verdicts.unconfirmed(job.id, reason=f"the writer ran into trouble ({error})")
+
+    # -- looking after things ----------------------------------------------------------------------------------------
+
+    def check_recent_files(self) -> None:
+        """Look whether a person's late save dropped an entry that was confirmed within the last hour.
+
+        Raises:
+            WriterUnavailableError, OSError: The state database or the disk can't be used.
+        """
+        now = self._clock.now()
+        for row in self._state.rows("recent_files", since=(now - WATCHED).isoformat()):
+            path: ManagedPath = row["path"]
+            if not self._has_moved(path):
+                continue
+            data = self._files.read_settled(path)
+            keep_lost_entries({path: data}, [path], state=self._state, files=self._files, now=now)
+
+    def _has_moved(self, path: ManagedPath) -> bool:
+        try:
+            found = (self._files.memory / path).stat()
+        except OSError:
+            return self._watched.pop(path, None) is not None
+        mark = (found.st_mtime_ns, found.st_size, found.st_ino)
+        moved = self._watched.get(path) != mark
+        self._watched[path] = mark
+        return moved
+
+    def prune(self) -> None:
+        """Remove what nobody needs any more: old answers, old events, additions that are not watched any more."""
+        now = self._clock.now()
+        with self._state.transaction() as state:
+            state.run("prune_additions", before=(now - WATCHED).isoformat())
+            state.run("prune_jobs", before=(now - KEPT).isoformat())
+            state.run("prune_events", before=(now - KEPT).isoformat())
