@@ -9,13 +9,70 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from transcripts import Session, Transcript, matches, read_transcript
 
+from tests.acceptance.transcripts import Session, Transcript, matches, read_transcript
+
+#: What each session proves: the same ids as in its header, here for those who look for a rule in the tests.
+PROVES: dict[str, tuple[str, ...]] = {
+    "approvals": ("TOOL-16",),
+    "audit": (
+        "WRITE-11",
+        "WRITE-O7",
+    ),
+    "bad-input": (
+        "TOOL-O5",
+        "WRITE-O7",
+        "SECRET-O1",
+        "LINE-07",
+    ),
+    "broken-config": (
+        "KNOB-25",
+        "KNOB-O5",
+        "KNOB-26",
+    ),
+    "broken-machine": ("WRITE-O1",),
+    "changing": (
+        "TOOL-03",
+        "TOOL-04",
+        "WRITE-O2",
+    ),
+    "queue": (
+        "WRITE-07",
+        "WRITE-08",
+        "WRITE-O8",
+    ),
+    "reading": (
+        "TOOL-01",
+        "TOOL-14",
+        "WRITE-10",
+        "SCOPE-07",
+    ),
+    "replay": (
+        "BOUNDARY-08",
+        "BOUNDARY-10",
+    ),
+    "writing": (
+        "WRITE-03",
+        "WRITE-09",
+        "WRITE-12",
+        "WRITE-13",
+        "WRITE-14",
+        "WRITE-O1",
+        "WRITE-O9",
+        "BUDGET-07",
+        "BUDGET-11",
+        "REPORT-03",
+        "REPORT-04",
+        "REPORT-05",
+        "REPORT-07",
+    ),
+}
 SESSIONS = [read_transcript(path) for path in sorted(Path(__file__).parent.glob("*.transcript"))]
 
 
 def _as_case(session: Transcript) -> object:
-    marks = [pytest.mark.rule(*session.rules)] if session.rules else []
+    rules = PROVES.get(session.path.stem, ())
+    marks = [pytest.mark.rule(*rules)] if rules else []
     return pytest.param(session, id=session.path.stem, marks=marks)
 
 
@@ -43,3 +100,4 @@ def test_there_are_sessions() -> None:
     """The directory holds the sessions, so that an empty run is noticed."""
     assert len(SESSIONS) >= 12
     assert all(session.title.endswith(".") for session in SESSIONS)
+    assert {session.path.stem: session.rules for session in SESSIONS if session.rules} == PROVES

@@ -6,7 +6,7 @@
     rules: WRITE-03 WRITE-O1
     brain: example | new | none
     now: 2026-11-30T18:00:00+01:00
-    worker: yes
+    worker: yes                     a worker runs, and `now` is its clock; commands then reach it the fast way
 
     $ omnislash memory write --role nova "Hello."
     written
@@ -31,7 +31,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_WILDCARDS = {"…": ".*?", "<id>": "[0-9a-f]{4,40}", "<time>": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:?\d\d)?"}
+_WILDCARDS = {
+    "…": ".*?",
+    "<id>": "[0-9a-f]{4,40}",
+    "<time>": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:?\d\d)?",
+}
 _SPLIT = re.compile("(…|<id>|<time>)")
 
 
@@ -71,7 +75,7 @@ def read_transcript(path: Path) -> Transcript:
             _read_expected(found.steps[-1], line)
     for step in found.steps:
         while step.out and not step.out[-1]:
-            step.out.pop()
+            step.out.pop()  # empty lines at the end are not compared
     return found
 
 
@@ -111,7 +115,7 @@ def matches(expected: list[str], actual: str) -> bool:
             pattern += "(?:[^\n]*\n)*"
         else:
             pattern += "".join(_WILDCARDS.get(part, re.escape(part)) for part in _SPLIT.split(line)) + "\n"
-    text = actual if actual.endswith("\n") or not actual else actual + "\n"
+    text = f"{actual.rstrip(chr(10))}\n" if actual.strip("\n") else ""
     return re.fullmatch(pattern, text) is not None
 
 
@@ -132,8 +136,9 @@ class Session:
             "TZ": "UTC",
             "ROOT": str(ROOT),
         }
-        if transcript.now:
-            self.environment["OMNISLASH_NOW"] = transcript.now
+        self._now = {"OMNISLASH_NOW": transcript.now} if transcript.now else {}
+        if not transcript.worker:
+            self.environment |= self._now
         if transcript.brain == "example":
             shutil.copytree(ROOT / "brain-example", self.place, ignore=shutil.ignore_patterns(".omnislash"))
         else:
@@ -160,7 +165,7 @@ class Session:
         worker = subprocess.Popen(
             [sys.executable, "-m", "omnislash", "worker"],
             cwd=self.place,
-            env=self.environment,
+            env=self.environment | self._now,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

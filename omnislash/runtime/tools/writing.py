@@ -18,9 +18,9 @@ from omnislash.core import verdicts
 from omnislash.core.budgets import count_chars
 from omnislash.core.content import check_content
 from omnislash.core.corpora import Zone, locate
+from omnislash.core.credentials import find_secret
 from omnislash.core.lines import LineName, ManagedPath
 from omnislash.core.scopes import Refusal, refuse_change, resolve_target, signature
-from omnislash.core.credentials import find_secret
 from omnislash.errors import InvalidContentError, InvalidNameError, OmnislashError, WriterUnavailableError
 from omnislash.runtime.approvals import ask_for_approval
 from omnislash.runtime.settings import writer_settings

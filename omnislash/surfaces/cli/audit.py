@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--cursor", metavar="N", help="Go on with older rows: nextCursor of the answer before.")
 @click.pass_obj
 def audit(settings: Settings, path: str | None, line: str | None, limit: int, cursor: str | None) -> int:
-    """Show who wrote what and what became of it, newest first.
+    """Show who wrote what, newest first, and what became of it.
 
     Refused and failed attempts are there too. The text itself is never in the log.
     """

@@ -36,7 +36,8 @@ class Entry:
 
 def _write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the command's own options, then those that work everywhere."""
-    own, shared = [], []
+    own: list[tuple[str, str]] = []
+    shared: list[tuple[str, str]] = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
         if record is not None:
@@ -77,7 +78,9 @@ class Group(click.Group):
 
     command_class = Command
 
-    def __init__(self, *arguments: Any, table: Mapping[str, Entry] | None = None, example: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, table: Mapping[str, Entry] | None = None, example: str | None = None, **options: Any
+    ) -> None:
         """Make the group."""
         super().__init__(*arguments, **options)
         self.params += EVERYWHERE
@@ -108,7 +111,9 @@ class Group(click.Group):
             return super().resolve_command(ctx, args)
         names = self.list_commands(ctx)
         near = suggest(name, names)
-        message = f"There is no command {name!r} in {ctx.command_path!r}. {near or 'Known are: ' + ', '.join(names) + '.'}"
+        message = (
+            f"There is no command {name!r} in {ctx.command_path!r}. {near or 'Known are: ' + ', '.join(names) + '.'}"
+        )
         raise click.UsageError(message, ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -123,6 +128,7 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands into the help without loading those of the table."""
+        del ctx
         rows = [(name, entry.help) for name, entry in self.table.items()]
         rows += [(name, command.get_short_help_str(80)) for name, command in self.commands.items()]
         with formatter.section("Commands"):

@@ -48,7 +48,9 @@ def read_text_file(path: str) -> str:
 
 def _decode(data: bytes, source: str) -> str:
     if len(data) > BYTES_MAX:
-        message = f"{source} holds more than {BYTES_MAX} bytes; memory takes 1000000 chars at once. Nothing was written."
+        message = (
+            f"{source} holds more than {BYTES_MAX} bytes; memory takes 1000000 chars at once. Nothing was written."
+        )
         raise InvalidContentError(message, path=source)
     try:
         return data.decode("utf-8")

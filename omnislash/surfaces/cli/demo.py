@@ -7,6 +7,7 @@ Rules: WRITE-02 to WRITE-08, WRITE-12 to WRITE-15, BUDGET-07, BUDGET-11, REPORT-
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from omnislash.surfaces.cli.options import Settings
 
 _CHOIR = "The choir collected its six vouchers and asked whether they may be given away. Yes, they carry no name."
-_WHOLESALER = "Asked the first of three wholesalers: delivers within five days, minimum order 200 €. Told on the telephone."
+_WHOLESALER = (
+    "Asked the first of three wholesalers: delivers within five days, minimum order 200 €. Told on the telephone."
+)
 _FORM = (
     "Winter check in the booking form changed to 64 € (deposit of 30 Nov). "
     "Booked a trial check: 64 € stands on the confirmation."
@@ -35,7 +38,16 @@ _VOUCHERS = (
 )
 _OPEN = "Whether more vouchers are printed: Ida decides on Tuesday 1 December."
 #: Facts to be caught half-way: the first is enough where the disk is as slow as disks are.
-_PARTS = ("brake pads", "inner tubes", "spare spokes", "chain links", "valve caps", "hub gears", "pump heads", "gate keys")
+_PARTS = (
+    "brake pads",
+    "inner tubes",
+    "spare spokes",
+    "chain links",
+    "valve caps",
+    "hub gears",
+    "pump heads",
+    "gate keys",
+)
 _TODAY = "main/2026/12/2026-12-01.md"
 _WIDTH = 88
 #: Lines of one file's difference that are shown; more do not help to understand it.
@@ -43,7 +55,9 @@ _DIFF_LINES = 16
 
 
 @click.command(cls=Command, example="omnislash demo\nomnislash demo --rm")
-@click.option("--keep/--rm", default=True, show_default=True, help="Keep the copy to play with, or remove it at the end.")
+@click.option(
+    "--keep/--rm", default=True, show_default=True, help="Keep the copy to play with, or remove it at the end."
+)
 @click.pass_obj
 def demo(settings: Settings, *, keep: bool) -> int:
     """Show the whole write path on a copy of the example brain, offline.
@@ -139,7 +153,9 @@ class _Story:
 
     def _four_answers(self) -> None:
         self._head("Four more writes, four answers")
-        self._say("The morning briefing leaves a note in the line of ops. It is signed, and it is all that the briefing may do there.")
+        self._say(
+            "The morning briefing leaves a note in the line of ops. It is signed, and it is all that the briefing may do there."
+        )
         self._write(_LOCK, "--heartbeat", "briefing", "--line", "ops", who="nova, in the briefing")
         self._say()
         self._say("Something that is known already, with other capitals and spaces:")
@@ -198,7 +214,9 @@ class _Story:
         outcome = self._stage.wait_for_outcome(verdict["job"])
         self.landed = self._stage.count_entries(_TODAY, facts[hit])
         self._check_landed()
-        self._say(f"after the restart: {outcome}; the entry stands in {_TODAY} exactly once.", indent="    ", fg="green")
+        self._say(
+            f"after the restart: {outcome}; the entry stands in {_TODAY} exactly once.", indent="    ", fg="green"
+        )
 
     def _check_landed(self) -> None:
         from omnislash.surfaces.cli.demo_stage import DemoError  # noqa: PLC0415 - as above
@@ -208,12 +226,18 @@ class _Story:
 
     def _approval(self) -> None:
         self._head("A deletion waits for a person")
-        self._say("The vouchers are decided, so nova wants to remove the open question. In this brain a person has to agree.")
+        self._say(
+            "The vouchers are decided, so nova wants to remove the open question. In this brain a person has to agree."
+        )
         verdict = self._stage.run(["memory", "delete", "--role", "nova", "main/MEMORY.md", "--entry", _OPEN])
         self._show("nova, deleting", _OPEN, verdict)
         self._say()
         self._say("A person says yes:")
-        self._show("you", f"approvals approve {verdict['approval']}", self._stage.run(["approvals", "approve", verdict["approval"]]))
+        self._show(
+            "you",
+            f"approvals approve {verdict['approval']}",
+            self._stage.run(["approvals", "approve", verdict["approval"]]),
+        )
 
 
 def _writing(role: str, text: str, *options: str) -> list[str]:
@@ -248,7 +272,7 @@ def _end(stage: Stage, *, keep: bool) -> None:
     print_line("  omnislash init my-brain                 # a brain of your own")
     print_line("  omnislash help                          # the pages that explain all this")
     if keep:
-        root = stage.root
+        root = shlex.quote(str(stage.root))
         print_line("\nThe copy is kept. Look around, or remove it:")
         print_line(f"  git -C {root} diff")
         print_line(f"  omnislash --brain {root} memory read --role nova main/MEMORY.md")

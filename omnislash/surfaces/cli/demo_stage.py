@@ -51,7 +51,7 @@ class Stage:
         except OSError as error:
             raise StorageError(f"No temporary directory can be made: {error.strerror}.") from error
         files = make_brain(self.root, example=True)
-        self.git_note = repository.start(self.root, files, message="The example as it ships")
+        self.git_note = repository.start(self.root, files, message="The example as it ships", nested=True)
         self._environment = {key: value for key, value in os.environ.items() if not key.startswith("OMNISLASH_")}
         self._environment |= {"OMNISLASH_NOW": NOW, "PYTHONIOENCODING": "utf-8"}
         self._worker: subprocess.Popen[str] | None = None

@@ -34,7 +34,7 @@ class WorkerError(OmnislashError):
         return self.error
 
 
-def call(  # noqa: PLR0913 - the fields of a call
+def call(
     root: str, tool: str, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any], job: str
 ) -> dict[str, Any] | None:
     """Return the tool's answer; None when no worker gave one, and the caller has to find out with the same job id.

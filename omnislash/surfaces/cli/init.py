@@ -5,6 +5,7 @@ Rules: interface.md, "The brain directory".
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,10 +115,12 @@ def _tell(directory: str, made: list[str], note: str, *, example: bool) -> None:
         print_line(f"  memory/… ({len(memory)} files)")
     print_line(note)
     print_line(f"\nThe brain stands in {directory}. Try next:", bold=True)
-    print_line(f"  cd {directory}")
+    print_line(f"  cd {shlex.quote(directory)}")
     line = "main/MEMORY.md" if example else "main"
     print_line("  omnislash memory overview --role nova")
-    print_line('  omnislash memory write --role nova --priority "We ship on Fridays, because the carrier comes at four."')
+    print_line(
+        '  omnislash memory write --role nova --priority "We ship on Fridays, because the carrier comes at four."'
+    )
     print_line(f"  omnislash memory {'read' if example else 'list'} --role nova {line if example else '--corpus main'}")
     print_line("  omnislash worker")
     print_line("  omnislash help getting-started")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import logging.handlers
 import os
@@ -21,13 +22,35 @@ _FILE_BYTES, _OLDER_FILES = 1_000_000, 3
 
 
 class _Lines(logging.Formatter):
-    """One record, one line a sentence: time with zone, level, text; nothing in it steers a terminal."""
+    """Time with zone, level, text, and the trace of an error; nothing in it steers a terminal."""
 
     default_time_format = "%Y-%m-%dT%H:%M:%S%z"
     default_msec_format = ""
 
     def format(self, record: logging.LogRecord) -> str:
         return show_controls(super().format(record))
+
+
+class _ShortLines(_Lines):
+    """The same without traces: an error is named, and its trace stands in the log file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.exc_info:
+            record = copy.copy(record)
+            error = record.exc_info[1] if record.exc_info else None
+            record.msg = f"{record.getMessage()} ({type(error).__name__}: {error})"
+            record.args = record.exc_info = record.exc_text = None
+        return super().format(record)
+
+
+def open_short_logs() -> None:
+    """Let warnings of a short-lived command reach stderr as plain sentences."""
+    logger = logging.getLogger("omnislash")
+    if not logger.handlers:
+        screen = logging.StreamHandler(sys.stderr)
+        screen.setLevel(logging.WARNING)
+        screen.setFormatter(_ShortLines("omnislash: %(message)s"))
+        logger.addHandler(screen)
 
 
 @contextlib.contextmanager
@@ -39,9 +62,10 @@ def open_logs(*, quiet: bool) -> Iterator[Callable[[Path], None]]:
     """
     logger = logging.getLogger("omnislash")
     logger.setLevel(logging.INFO)
+    logger.handlers.clear()
     screen = logging.StreamHandler(sys.stderr)
     screen.setLevel(logging.WARNING if quiet else logging.INFO)
-    _attach(logger, screen)
+    _attach(logger, screen, _ShortLines)
     try:
         yield lambda root: _add_file(logger, root)
     finally:
@@ -50,14 +74,14 @@ def open_logs(*, quiet: bool) -> Iterator[Callable[[Path], None]]:
             handler.close()
 
 
-def _attach(logger: logging.Logger, handler: logging.Handler) -> None:
-    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s"))
+def _attach(logger: logging.Logger, handler: logging.Handler, lines: type[_Lines]) -> None:
+    handler.setFormatter(lines("%(asctime)s %(levelname)s %(message)s"))
     logger.addHandler(handler)
 
 
 def _add_file(logger: logging.Logger, root: Path) -> None:
     try:
-        _attach(logger, _open_file(root))
+        _attach(logger, _open_file(root), _Lines)
     except OSError as error:
         _LOG.warning("No log file: %s", error, extra={"action": "log_unavailable"})
 

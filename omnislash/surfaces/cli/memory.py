@@ -77,7 +77,7 @@ def overview(settings: Settings, role: str, heartbeat: str | None) -> int:
 @click.option("--limit", type=int, metavar="N", help="How many files at most; 50 when left out.")
 @click.option("--cursor", metavar="PATH", help="Go on after this path: nextCursor of the answer before.")
 @click.pass_obj
-def list_(settings: Settings, role: str, heartbeat: str | None, **arguments: Any) -> int:
+def list_(settings: Settings, /, role: str, heartbeat: str | None, **arguments: Any) -> int:
     """List the files that the role may read."""
     return _look(settings, "memory_list", showing.show_listing, role=role, heartbeat=heartbeat, **arguments)
 
@@ -89,7 +89,7 @@ def list_(settings: Settings, role: str, heartbeat: str | None, **arguments: Any
 @click.option("--offset", type=int, metavar="CHARS", help="Where to start; nextOffset of the answer before.")
 @click.option("--max-chars", type=int, metavar="CHARS", help="How much at most; 40000 when left out.")
 @click.pass_obj
-def read(settings: Settings, role: str, heartbeat: str | None, max_chars: int | None, **arguments: Any) -> int:
+def read(settings: Settings, /, role: str, heartbeat: str | None, max_chars: int | None, **arguments: Any) -> int:
     """Print a file, one section of it, or a part.
 
     In a pipe the text comes out as it is; on a terminal control characters are made visible.
@@ -117,7 +117,7 @@ def read(settings: Settings, role: str, heartbeat: str | None, max_chars: int | 
 @click.option("--line", metavar="NAME", help="A line that is open for deposits; the role's own when left out.")
 @click.option("--request-id", metavar="ID", help="The same id again answers the first verdict and writes nothing.")
 @click.pass_obj
-def write(settings: Settings, role: str, heartbeat: str | None, content: str, **arguments: Any) -> int:
+def write(settings: Settings, /, role: str, heartbeat: str | None, content: str, **arguments: Any) -> int:
     """Remember CONTENT, and wait until that is durable; `-` reads it from stdin."""
     request_id = arguments.pop("request_id")
     return _change(
@@ -139,9 +139,7 @@ def write(settings: Settings, role: str, heartbeat: str | None, content: str, **
 @click.option("--old-file", metavar="FILE", help="Take the old text from a file; - is stdin.")
 @click.option("--new-file", metavar="FILE", help="Take the new text from a file; - is stdin.")
 @click.pass_obj
-def edit(  # noqa: PLR0913 - click hands in every option
-    settings: Settings, role: str, heartbeat: str | None, path: str, **texts: str | None
-) -> int:
+def edit(settings: Settings, /, role: str, heartbeat: str | None, path: str, **texts: str | None) -> int:
     """Replace a whole entry, or a text that occurs once, in a file of the role's own line."""
     if texts["old_file"] == texts["new_file"] == "-":
         message = "Only one of --old-file and --new-file can be read from stdin."
@@ -168,7 +166,7 @@ def _choose(name: str, text: str | None, file: str | None) -> str:
 @click.option("--file", metavar="FILE", help="Take the text from a file; - is stdin.")
 @click.option("--expect-hash", metavar="HASH", help="hash of the read that the text is based on, or absent.")
 @click.pass_obj
-def write_file(  # noqa: PLR0913 - click hands in every option
+def write_file(  # noqa: PLR0913, PLR0917 - click hands in every option
     settings: Settings,
     role: str,
     heartbeat: str | None,
@@ -203,6 +201,6 @@ def move(settings: Settings, role: str, heartbeat: str | None, source: str, targ
 @click.option("--entry", metavar="TEXT", help="Only the entry that reads exactly like this.")
 @click.option("--section", metavar="HEADING", help="Only the section under this ## heading.")
 @click.pass_obj
-def delete(settings: Settings, role: str, heartbeat: str | None, **arguments: str | None) -> int:
+def delete(settings: Settings, /, role: str, heartbeat: str | None, **arguments: str | None) -> int:
     """Remove a file of the role's own line, or one entry or section of it; a person may have to agree first."""
     return _change(settings, "memory_delete", role=role, heartbeat=heartbeat, **arguments)

@@ -87,7 +87,9 @@ class Settings:
         """
         root = self.find_root()
         from omnislash.engine import Brain  # noqa: PLC0415 - half a second of imports that a fast call does without
+        from omnislash.surfaces.cli.logs import open_short_logs  # noqa: PLC0415 - the same
 
+        open_short_logs()
         return Brain.open(root, clock=self.clock(), queue_only=self.queue_only)
 
 
@@ -160,7 +162,9 @@ def _everywhere(flag: str, text: str, *, metavar: str | None = None) -> click.Op
 
 #: The options that every command takes, before its name and after it.
 EVERYWHERE = (
-    _everywhere("--brain", "The brain; else OMNISLASH_BRAIN, else the nearest parent with omnislash.yaml.", metavar="DIR"),
+    _everywhere(
+        "--brain", "The brain; else OMNISLASH_BRAIN, else the nearest parent with omnislash.yaml.", metavar="DIR"
+    ),
     _everywhere("--json", "Answer with one JSON object on stdout."),
     _everywhere("--queue-only", "Leave a write queued when no worker runs."),
     _everywhere("--replay", "Read live and write nothing; also OMNISLASH_REPLAY=1."),

@@ -1,7 +1,7 @@
-"""What is printed: one JSON object, or text for people; and the exit code that belongs to it.
+r"""What is printed: one JSON object, or text for people; and the exit code that belongs to it.
 
 Text from files and from agents never steers a terminal: control characters and marks that turn the direction of
-writing are shown as `\\x1b` or `\\u202e`. Only the content of `memory read` in a pipe is printed as it is.
+writing are shown as `\x1b` or `\u202e`. Only the content of `memory read` in a pipe is printed as it is.
 
 Rules: WRITE-O1; interface.md, "Command line".
 """
@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,7 +27,9 @@ ERROR_CODES = {"usage": 2, "config": 2, "name": 2}
 OUTCOME_CODES = {"written": 0, "duplicate": 0, "queued": 3, "unconfirmed": 3}
 _COLOURS = {"written": "green", "duplicate": "cyan", "queued": "yellow", "unconfirmed": "yellow"}
 #: C0 and C1 without tab and newline, the marks and overrides of direction, line separators, and halves of pairs.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_STEERING = re.compile(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def tame_streams() -> None:
@@ -92,14 +95,14 @@ def print_verdict(verdict: Mapping[str, Any], *, as_json: bool, quiet: bool = Fa
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table: drawn on a terminal, in aligned columns elsewhere. An empty one prints nothing."""
+    """Print a table: drawn on a terminal that is wide enough, in aligned columns elsewhere; nothing without rows."""
     cells = [[show_controls(str(cell)).replace("\n", " ") for cell in row] for row in rows]
     if not cells:
         return
-    if is_terminal():
+    widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
+    if is_terminal() and sum(widths) + 3 * len(widths) < shutil.get_terminal_size().columns:
         _draw_table(columns, cells)
         return
-    widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
     for row in [list(columns), *cells]:
         print_line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 

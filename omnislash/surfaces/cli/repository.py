@@ -19,14 +19,31 @@ if TYPE_CHECKING:
 _NAME, _EMAIL = "omnislash", "omnislash@localhost"
 
 
-def start(root: Path, files: Sequence[str], *, message: str) -> str:
-    """Make a repository with a first commit, where there is none; return what was done, as a sentence."""
+#: Variables by which a git hook tells its children which repository it runs in; never the one that is meant here.
+_OUTER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+
+
+def _forget_outer() -> None:
+    for name in _OUTER:
+        os.environ.pop(name, None)
+
+
+def start(root: Path, files: Sequence[str], *, message: str, nested: bool = False) -> str:
+    """Make a repository with a first commit, where there is none; return what was done, as a sentence.
+
+    Args:
+        root: The brain.
+        files: What the commit holds, relative to the brain.
+        message: Of the commit.
+        nested: True makes one inside of another repository as well.
+    """
+    _forget_outer()
     if shutil.which("git") is None:
         return "git is not installed: the brain works without, but changes can't be looked at or taken back."
     from git import GitError, InvalidGitRepositoryError, Repo  # noqa: PLC0415 - importing it looks for git
 
     try:
-        with Repo(root, search_parent_directories=True) as outer:
+        with Repo(root, search_parent_directories=not nested) as outer:
             return f"The directory belongs to the git repository {outer.working_dir}; nothing was committed."
     except InvalidGitRepositoryError:
         pass
@@ -44,9 +61,7 @@ def _commit(repository: git.Repo, files: Sequence[str], message: str) -> None:
     identity = {} if _has_identity(repository) else _identity()
     with repository.git.custom_environment(**identity):
         repository.git.add("--", *files)
-        repository.git.execute(
-            ["git", "-c", "commit.gpgsign=false", "commit", "--no-verify", "--quiet", "-m", message]
-        )
+        repository.git.execute(["git", "-c", "commit.gpgsign=false", "commit", "--no-verify", "--quiet", "-m", message])
 
 
 def _has_identity(repository: git.Repo) -> bool:
@@ -71,6 +86,7 @@ def _first_line(error: Exception) -> str:
 
 def render_changes(root: Path, *, colour: bool) -> str:
     """Return the difference to the last commit as git shows it; empty without git."""
+    _forget_outer()
     if shutil.which("git") is None:
         return ""
     from git import Repo  # noqa: PLC0415 - as above

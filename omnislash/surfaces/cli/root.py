@@ -62,15 +62,22 @@ def run(arguments: list[str]) -> int:
     try:
         settings = Settings.from_environment(os.environ)
         _check_words(arguments)
-        code = cli.main(args=arguments, prog_name="omnislash", standalone_mode=False, obj=settings)
+        code = _run(arguments, settings)
         sys.stdout.flush()
-    except click.Abort as error:
-        raise KeyboardInterrupt from error
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the boundary: nobody sees a stack trace
         return _report(error, settings, as_json=settings.json or _asks_for_json(arguments))
-    return code or 0
+    return code
+
+
+def _run(arguments: list[str], settings: Settings) -> int:
+    """Run the command; click's own `main` would print a line of its own at Ctrl-C."""
+    try:
+        with cli.make_context("omnislash", arguments, obj=settings) as context:
+            return int(cli.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
 
 
 def _check_words(arguments: list[str]) -> None:
@@ -89,7 +96,7 @@ def _asks_for_json(arguments: list[str]) -> bool:
 
 def _report(error: Exception, settings: Settings, *, as_json: bool) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and not as_json:
-        click.echo(error.ctx.get_help() if error.ctx else error.message, err=True)
+        click.echo(error.message, err=True)
         return 2
     problem = _explain(error)
     _show_trace(error, problem)
@@ -111,10 +118,10 @@ def _explain(error: Exception) -> OmnislashError:
         return OmnislashError(f"The machine refused: {error.strerror or error}{where}.")
     if isinstance(error, RecursionError | MemoryError):
         return OmnislashError(f"The input is too large for this machine ({type(error).__name__}).")
-    return _Unexpected(f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + ".")
+    return _UnexpectedError(f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + ".")
 
 
-class _Unexpected(OmnislashError):
+class _UnexpectedError(OmnislashError):
     """An error in omnislash itself."""
 
     kind = "internal"

@@ -57,7 +57,9 @@ def show_content(answer: Mapping[str, Any], *, quiet: bool) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
     if "nextOffset" in answer:
-        print_line(f"Cut here: the file has {answer['chars']} chars; go on with --offset {answer['nextOffset']}", err=True)
+        print_line(
+            f"Cut here: the file has {answer['chars']} chars; go on with --offset {answer['nextOffset']}", err=True
+        )
     elif answer["budget"] and is_terminal() and not quiet:
         print_line(_render_budget(answer["budget"]), err=True, dim=True)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -73,4 +74,4 @@ def _say_ready(brain: Brain, settings: Settings) -> None:
         print_json({"brain": str(brain.root), "pid": os.getpid(), "state": "ready"})
     elif not settings.quiet:
         print_line(f"Writing for {brain.root}; Ctrl-C stops.")
-    click.get_text_stream("stdout").flush()
+    sys.stdout.flush()

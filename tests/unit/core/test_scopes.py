@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from omnislash.core.lines import AuthoredPath, LineName, parse_source
 from omnislash.core.entries import render_text
+from omnislash.core.lines import AuthoredPath, LineName, parse_source
 from omnislash.core.scopes import (
     Declaration,
     Located,

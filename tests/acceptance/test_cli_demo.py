@@ -1,0 +1,82 @@
+"""`omnislash demo`: the whole story, in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The environment of somebody who has nothing set up, with temporary files here."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("OMNISLASH_", "GIT_"))}
+    place = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return kept | place
+
+
+def _demo(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "omnislash", "demo", *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.rule("WRITE-04", "WRITE-05", "WRITE-06", "WRITE-O5", "BUDGET-07", "BUDGET-11", "REPORT-07", "TOOL-16")
+def test_the_demo_tells_the_whole_story(environment: dict[str, str], tmp_path: Path) -> None:
+    """Every kind of verdict, the files, the log, the crash and the approval are shown, within half a minute."""
+    begun = time.monotonic()
+    done = _demo(environment)
+    took_s = time.monotonic() - begun
+    root = next(tmp_path.glob("omnislash-demo-*"))
+    today = (root / "memory/main/2026/12/2026-12-01.md").read_text(encoding="utf-8")
+    caught = re.search(r"nova: “(Counted .*)”", done.stdout)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert took_s < 30
+    for outcome in ("written", "duplicate", "partial", "unconfirmed", "approval-required"):
+        assert f"    {outcome}: " in done.stdout
+    shown = " ".join(done.stdout.split())
+    assert "oldest dated sections were dropped: 2026-11-17. MEMORY.md is now 3835 of 4000" in shown
+    assert "it would be 4583 chars, 583 over its fileMaxChars of 4000" in shown
+    assert "+++ b/memory/main/MEMORY.md" in done.stdout
+    assert "exactly once." in shown
+    assert "\x1b" not in done.stdout
+    assert caught is not None
+    assert today.count(caught.group(1)) == 1
+    assert not list((root / "memory").rglob(".omnislash-*"))
+
+
+def test_the_demo_answers_as_json(environment: dict[str, str], tmp_path: Path) -> None:
+    """`--json` prints one object, and `--rm` leaves nothing behind."""
+    done = _demo(environment, "--json", "--rm")
+    answer = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert answer["landed"] == 1
+    assert [verdict["outcome"] for verdict in answer["verdicts"]] == [
+        "written",
+        "written",
+        "written",
+        "written",
+        "duplicate",
+        "written",
+        "partial",
+        "unconfirmed",
+        "approval-required",
+        "written",
+    ]
+    assert not list(tmp_path.glob("omnislash-demo-*"))

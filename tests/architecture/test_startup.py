@@ -1,0 +1,104 @@
+"""What the command line imports, and what it must not: start-up time is decided by imports."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+#: Modules that a command without need of them never loads.
+HEAVY = ("yaml", "pydantic", "pydantic_core", "rich", "sqlite3", "git", "watchfiles", "croniter", "asyncio", "zoneinfo")
+_PROBE = """
+import sys, json
+from omnislash.surfaces.cli.main import main
+code = main({arguments!r})
+print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def _modules_after(*arguments: str, cwd: Path = ROOT) -> tuple[int, set[str]]:
+    """Run a command in a process of its own and return its exit code and the modules that it loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE.format(arguments=list(arguments))],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, modules = json.loads(done.stderr.splitlines()[-1])
+    return code, set(modules)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A brain with a running worker."""
+    root = tmp_path_factory.mktemp("startup") / "brain"
+    shutil.copytree(ROOT / "brain-example", root, ignore=shutil.ignore_patterns(".omnislash"))
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "omnislash", "--brain", str(root), "worker"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert worker.stdout is not None
+    assert worker.stdout.readline()
+    yield root
+    worker.terminate()
+    worker.wait(timeout=20)
+    worker.stdout.close()
+
+
+def test_help_imports_no_command() -> None:
+    """`omnislash --help` loads click and the table of commands, and nothing that does the work."""
+    code, modules = _modules_after("--help")
+
+    assert code == 0
+    assert not modules & set(HEAVY)
+    assert {name for name in modules if name.startswith("omnislash")} == {
+        "omnislash",
+        "omnislash.errors",
+        "omnislash.surfaces",
+        "omnislash.surfaces.cli",
+        "omnislash.surfaces.cli.commands",
+        "omnislash.surfaces.cli.main",
+        "omnislash.surfaces.cli.options",
+        "omnislash.surfaces.cli.output",
+        "omnislash.surfaces.cli.root",
+    }
+
+
+@pytest.mark.parametrize("command", ["init", "memory", "audit", "approvals", "worker", "demo", "help"])
+def test_help_of_a_command_imports_nothing_heavy(command: str) -> None:
+    """The help of each command comes without the libraries that the command needs."""
+    code, modules = _modules_after(command, "--help")
+
+    assert code == 0
+    assert not modules & set(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("write", "--role", "nova", "A quick note."), id="write"),
+        pytest.param(("read", "--role", "nova", "main/MEMORY.md"), id="read"),
+        pytest.param(("overview", "--role", "nova", "--json"), id="overview"),
+    ],
+)
+def test_a_served_call_imports_nothing_heavy(served: Path, arguments: tuple[str, ...]) -> None:
+    """With a worker running, a memory command loads no YAML, no models and no SQLite."""
+    code, modules = _modules_after("--brain", str(served), "memory", *arguments)
+
+    assert code == 0
+    assert not modules & set(HEAVY)
+    assert not {"omnislash.engine", "omnislash.brain", "omnislash.runtime", "omnislash.store.state"} & modules

@@ -1,0 +1,214 @@
+"""The help pages say everything that there is: commands, tools, settings, errors, outcomes and words."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from omnislash import errors
+from omnislash.brain.names import MEMORY_CAPABILITIES
+from omnislash.brain.settings import SettingRow, settings_table
+from omnislash.core.verdicts import Outcome
+from omnislash.errors import OmnislashError
+from omnislash.runtime.tools.catalog import TOOLS, Tool
+from omnislash.surfaces.cli.help import ORDER, PAGES
+from omnislash.surfaces.cli.options import EVERYWHERE, Settings
+from omnislash.surfaces.cli.output import ERROR_CODES, OUTCOME_CODES
+from omnislash.surfaces.cli.root import COMMANDS, cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
+#: Files whose memory block has the keys of the manifest's, which the page lists once.
+_PATCHING = ("*.agent.md", "*.heartbeat.md", "*.hook.md")
+
+
+def _commands(group: click.Group = cli, path: str = "omnislash") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+COMMAND_TREE = list(_commands())
+
+
+def _part(page: str, heading: str) -> str:
+    """Return what stands under a `## ` heading."""
+    parts = re.split(r"^## (.*)$", TEXTS[page], flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True)).get(heading, "")
+
+
+def test_every_page_is_listed_once() -> None:
+    """`omnislash help` lists exactly the pages that ship."""
+    assert sorted(ORDER) == sorted(TEXTS)
+
+
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_pages_are_written_alike(page: str) -> None:
+    """A page begins with a title, and its prose has one sentence a line."""
+    lines = TEXTS[page].split("\n")
+    prose = re.sub(r"^```.*?^```", "", TEXTS[page], flags=re.MULTILINE | re.DOTALL).split("\n")
+
+    assert lines[0].startswith("# ")
+    assert TEXTS[page].endswith("\n")
+    assert [line for line in prose if re.search(r"[a-z`]\. [A-Z]", line) and not line.startswith("|")] == []
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(*each, id=each[0]) for each in COMMAND_TREE])
+def test_every_command_is_documented(path: str, command: click.Command) -> None:
+    """The page has each command with an example that begins like it, and names each of its options."""
+    text = _part("commands", path)
+    elsewhere = TEXTS["writing"] if path.startswith("omnislash memory") else ""
+
+    assert f"\n{path}" in text
+    assert command.help
+    assert getattr(command, "example", None)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter not in EVERYWHERE:
+            known = {*parameter.opts, *parameter.secondary_opts} - {"--role", "--heartbeat", "--git", "--file"}
+            assert all(name in text or name in elsewhere for name in known), known
+
+
+def test_no_command_is_documented_that_is_not_there() -> None:
+    """Each command of the page exists."""
+    named = re.findall(r"^## (omnislash .*)$", TEXTS["commands"], flags=re.MULTILINE)
+
+    assert named == [path for path, _ in COMMAND_TREE]
+
+
+@pytest.mark.parametrize("option", EVERYWHERE, ids=lambda option: option.opts[0])
+def test_options_of_every_command_are_documented(option: click.Option) -> None:
+    """The options that work everywhere stand in the page."""
+    assert f"`{option.opts[0]}" in TEXTS["commands"]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_table_says_what_the_command_says(name: str) -> None:
+    """The one-line help of the lazy table is the one of the command itself."""
+    command = COMMANDS[name].load()
+    first = (command.help or "").partition("\n")[0]
+
+    assert COMMANDS[name].help.rstrip(".") in first
+
+
+def _examples() -> list[str]:
+    blocks = [
+        block for text in TEXTS.values() for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+    blocks += [getattr(command, "example", "") for _, command in COMMAND_TREE]
+    lines = {line for block in blocks for line in block.split("\n") if line.startswith("omnislash")}
+    return sorted(lines - {"omnislash"})
+
+
+@pytest.mark.parametrize("example", _examples())
+def test_examples_are_understood(example: str) -> None:
+    """Each example of the pages and of the helps is a command line that the program takes."""
+    words = shlex.split(example.partition(" < ")[0])[1:]
+    context = click.Context(cli, obj=Settings())
+    command: click.Command = cli
+    while isinstance(command, click.Group):
+        while words[0].startswith("-"):
+            del words[: 2 if words[0] == "--brain" else 1]
+        found = command.get_command(context, words.pop(0))
+        assert found is not None
+        command = found
+
+    command.make_context("example", words, parent=context)
+
+
+# -- tools, settings, errors, words ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_every_tool_is_documented(tool: Tool) -> None:
+    """The page has each tool with its capability and exactly its arguments."""
+    text = _part("tools", tool.name)
+    line = next(line for line in text.split("\n") if line.startswith("Arguments:"))
+    names = [field.alias or name for name, field in tool.arguments.model_fields.items()]
+
+    assert f"`{tool.capability}`" in text
+    assert re.findall(r"`(\w+)`", line) == names
+    assert f"`{tool.capability}`" in TEXTS["roles"]
+
+
+def test_every_memory_capability_is_documented() -> None:
+    """The page about roles has each capability of memory."""
+    assert all(f"`{name}`" in TEXTS["roles"] for name in MEMORY_CAPABILITIES)
+
+
+def _expected_rows() -> dict[str, list[str]]:
+    rows = defaultdict(list)
+    for row in settings_table():
+        inside_block = row.key.removeprefix("agent.").startswith("memory.")
+        if not (row.file in _PATCHING and inside_block):
+            rows[row.file].append(_render(row))
+    return rows
+
+
+def _render(row: SettingRow) -> str:
+    expects = row.expects + (f" ({row.unit})" if row.unit else "")
+    default = "required" if row.is_required else (f"`{row.default}`" if row.default is not None else "")
+    return f"| `{row.key}` | {expects} | {default} | {row.help} |"
+
+
+@pytest.mark.parametrize("file", list(_expected_rows()))
+def test_every_setting_is_documented(file: str) -> None:
+    """The page has a row for each setting, word for word as the table of settings says."""
+    found = [line for line in _part("configuration", file).split("\n") if line.startswith("| `")]
+
+    assert found == _expected_rows()[file]
+
+
+def test_memory_blocks_share_their_keys() -> None:
+    """What the page leaves out for roles, heartbeats and hooks is what it says for the manifest."""
+    manifest = {row.key: (row.expects, row.default, row.help) for row in settings_table() if "MANIFEST" in row.file}
+    for row in settings_table():
+        key = row.key.removeprefix("agent.")
+        if row.file in _PATCHING and key.startswith("memory."):
+            assert (row.expects, row.default, row.help) == manifest[key]
+
+
+def _kinds(root: type[OmnislashError] = OmnislashError) -> Iterator[type[OmnislashError]]:
+    yield root
+    for each in root.__subclasses__():
+        yield from _kinds(each)
+
+
+@pytest.mark.parametrize("kind", sorted({each.kind for each in _kinds() if each.__module__ == errors.__name__}))
+def test_every_kind_of_error_is_documented(kind: str) -> None:
+    """The page has each kind of error with the exit code that the command line gives it."""
+    row = next(line for line in TEXTS["errors"].split("\n") if line.startswith(f"| `{kind}` |"))
+
+    assert row.endswith(f"| {ERROR_CODES.get(kind, 1)} |")
+
+
+@pytest.mark.rule("WRITE-O1")
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_every_outcome_is_documented(outcome: Outcome) -> None:
+    """The page has each outcome with its exit code."""
+    row = next(line for line in TEXTS["writing"].split("\n") if line.startswith(f"| `{outcome.value}` |"))
+
+    assert row.endswith(f"| {OUTCOME_CODES.get(outcome.value, 1)} |")
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["Brain", "Line", "Role", "Heartbeat", "Corpus", "Entry", "Dated section", "Period", "Budget", "Deposit", "Job"],
+)
+def test_words_are_explained(word: str) -> None:
+    """The glossary has the words of the product."""
+    assert f"**{word}**:" in TEXTS["glossary"]
