@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +21,7 @@ from omnislash.runtime import approvals
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing, catalog, reading
 from omnislash.runtime.tools.arguments import AuditArguments, ListArguments, ReadArguments
-from omnislash.runtime.turns import Ports, Submitter, Turn
+from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
 from omnislash.store.files import MemoryFiles
@@ -74,7 +75,7 @@ class Brain:
             writer=None if queue_only else self._own_writer,
             clock=clock,
         )
-        self._submitter: Submitter = _Prepared(self._prepare, self._client)
+        self._worker: Worker | None = None
 
     @classmethod
     def open(
@@ -154,7 +155,7 @@ class Brain:
             files=self._files,
             config=self._live.current,
             state=self._open_state,
-            writer=self._submitter,
+            writer=self,
             clock=self._clock,
             new_job_id=ids.new_job_id,
             new_approval_id=ids.new_approval_id,
@@ -233,7 +234,7 @@ class Brain:
             self._directory, state, self._new_writer(state), clock=self._clock, operations={"call": self._op_call}
         )
         worker.start()
-        self._submitter = _InProcess(worker)
+        self._worker = worker
         return worker
 
     def _op_call(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -244,10 +245,29 @@ class Brain:
         except OmnislashError as error:
             return {"failure": error.to_json()}
 
+    def submit(self, job: Job) -> Verdict:
+        """Hand a job to the brain's one writer and return its verdict; used by the tools.
+
+        The worker of this process is asked directly, one of another process over its socket; without one this process
+        is the writer for the moment that it needs.
+        """
+        worker = self._worker
+        try:
+            self._prepare()
+            if worker is not None and not worker.is_stopping:
+                with contextlib.suppress(CancelledError):
+                    return _wait_for(worker, job)
+            return self._client.submit(job)
+        except OmnislashError as error:
+            return verdicts.failed(error.message)
+
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close what is open; nothing that was confirmed depends on it."""
+        """Stop the worker that this brain started, and close what is open; nothing that was confirmed depends on it."""
+        if self._worker is not None and not self._worker.is_stopping:
+            self._worker.stop()
+        self._worker = None
         self._client.close()
         for state in self._opened:
             state.close()
@@ -265,32 +285,11 @@ class Brain:
         self.close()
 
 
-class _Prepared:
-    """A client that makes the brain's state directory before its first write."""
-
-    def __init__(self, prepare: Callable[[], None], client: WriterClient) -> None:
-        self._prepare = prepare
-        self._client = client
-
-    def submit(self, job: Job) -> Verdict:
-        try:
-            self._prepare()
-            return self._client.submit(job)
-        except OmnislashError as error:
-            return verdicts.failed(error.message)
-
-
-class _InProcess:
-    """Hands jobs to the worker of this very process."""
-
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
-
-    def submit(self, job: Job) -> Verdict:
-        answer = self._worker.submit(job)
-        with contextlib.suppress(FutureTimeoutError):
-            return answer.result(timeout=WAIT_LIMIT_S)
-        return verdicts.unconfirmed(job.id, reason=f"no verdict came within {WAIT_LIMIT_S:.0f} seconds")
+def _wait_for(worker: Worker, job: Job) -> Verdict:
+    """Return the verdict of a worker in this process; CancelledError when it is stopped before it took the job."""
+    with contextlib.suppress(FutureTimeoutError):
+        return worker.submit(job).result(timeout=WAIT_LIMIT_S)
+    return verdicts.unconfirmed(job.id, reason=f"no verdict came within {WAIT_LIMIT_S:.0f} seconds")
 
 
 def _loggable(payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _drop_oldest(text: str, *, budget: Budget, protected_at: int | None, own_fro
     """Return `text` without as many of its oldest dated sections as it takes to fit, and their days.
 
     From `own_from` on the text is what the write appended: the empty line that it put between the last section and its
-    own one is its own too, and stays when that section goes.
+    own one is its own too, and stays when that section goes, unless what now stands before it ends in an empty line.
     """
     document = parse_memory(text)
     chars = int(count_chars(text))
@@ -164,10 +164,12 @@ def _drop_oldest(text: str, *, budget: Budget, protected_at: int | None, own_fro
             continue
         dropped[section.start] = section.on
         chars += count_chars(_own_blank(document, section, own_from)) - count_chars(document.slice(section))
-    kept = (
-        _own_blank(document, section, own_from) if section.start in dropped else document.slice(section)
-        for section in document.sections
-    )
+    kept: list[str] = []
+    for section in document.sections:
+        if section.start not in dropped:
+            kept.append(document.slice(section))
+        elif not (kept and kept[-1].endswith(("\n\n", "\r\n\r\n"))):
+            kept.append(_own_blank(document, section, own_from))
     return "".join(kept), tuple(dropped.values())
 
 

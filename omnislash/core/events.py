@@ -8,10 +8,11 @@ Rules: EVENT-01 to EVENT-05, EVENT-O1, EVENT-O2, EVENT-O4, BUDGET-11.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from datetime import date
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +116,18 @@ class BudgetRefused:
 
 
 MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused
+
+_FILE_EVENTS = {kind.name: kind for kind in (MemoryWritten, MemoryEdited, MemoryDeleted)}
+
+
+def parse_event(name: str, payload: Mapping[str, Any]) -> MemoryEvent:
+    """Return the event that `to_json` wrote; KeyError for a name that is none of ours."""
+    where: dict[str, Any] = {"file": payload["file"], "scope": payload["scope"]}
+    if name == MemoryCompacted.name:
+        dates = tuple(date.fromisoformat(on) for on in payload["dates"])
+        before, after = payload["charsBefore"], payload["charsAfter"]
+        return MemoryCompacted(**where, dates=dates, chars_before=before, chars_after=after, budget=payload["budget"])
+    if name == BudgetRefused.name:
+        return BudgetRefused(**where, chars=payload["chars"], budget=payload["budget"])
+    kind = _FILE_EVENTS[name]
+    return kind(**where, chars=payload["chars"], role=payload["role"], heartbeat_id=payload["heartbeatId"])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.lines import LineName, parse_managed_path
+from omnislash.core.verdicts import Outcome
 from omnislash.errors import UsageError
 from omnislash.writer.jobs import DeleteRequest, Job
 
@@ -117,7 +118,7 @@ def find_approval(ports: Ports, approval_id: str) -> Approval:
 
 
 def approve(ports: Ports, approval_id: str) -> Verdict:
-    """Grant a deletion and return its verdict.
+    """Grant a deletion and return its verdict; after a failure of the machine the question is open again.
 
     Raises:
         UsageError: As :func:`find_approval`.
@@ -137,10 +138,12 @@ def approve(ports: Ports, approval_id: str) -> Verdict:
         role=approval.role,
         heartbeat=approval.heartbeat,
         actor="person",
-        request_key=f"approval:{approval.id}",
     )
     _decide(ports, approval, "approved", job=job)
-    return ports.writer.submit(job)
+    verdict = ports.writer.submit(job)
+    if verdict.outcome is Outcome.FAILED:
+        _decide(ports, approval, "open", known="approved")
+    return verdict
 
 
 def refuse(ports: Ports, approval_id: str) -> Approval:
@@ -154,13 +157,12 @@ def refuse(ports: Ports, approval_id: str) -> Approval:
     return approval
 
 
-def _decide(ports: Ports, approval: Approval, state: str, *, job: Job | None = None) -> None:
+def _decide(ports: Ports, approval: Approval, state: str, *, job: Job | None = None, known: str = "open") -> None:
     """Note the decision and, in the same transaction, queue what was granted: neither is ever there alone."""
     database = ports.state()
+    at = ports.clock.now().isoformat()
     with database.transaction():
-        changed = database.run(
-            "decide_approval", id=approval.id, state=state, at=ports.clock.now().isoformat()
-        )
+        changed = database.run("decide_approval", id=approval.id, state=state, known=known, at=at)
         if changed and job is not None:
             database.run("insert_job", **job.to_row())
     if not changed:

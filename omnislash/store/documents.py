@@ -69,7 +69,11 @@ def _read(place: Path, relative: str) -> Document | None:
 
 def _read_error(error: OSError, relative: str) -> StorageError:
     wrapped = storage_error(error, relative)
-    return StorageError(wrapped.message.replace(f"memory/{relative} can't be used", f"{relative} can't be read"), path=relative, hint=wrapped.hint)
+    return StorageError(
+        wrapped.message.replace(f"memory/{relative} can't be used", f"{relative} can't be read"),
+        path=relative,
+        hint=wrapped.hint,
+    )
 
 
 def _is_spelled(root: Path, relative: str) -> bool:

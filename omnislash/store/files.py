@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING
 from omnislash.core.lines import ManagedPath, split_path
 from omnislash.errors import ScopeError, StorageError
 from omnislash.store import ids
-from omnislash.store.disk import NO_LINKS, Disk, ExchangeUnsupportedError, has_open_writer, open_regular, read_descriptor
+from omnislash.store.disk import (
+    NO_LINKS,
+    Disk,
+    ExchangeUnsupportedError,
+    has_open_writer,
+    open_regular,
+    read_descriptor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -215,32 +222,40 @@ class MemoryFiles:
             directory: The directory that has to be there.
             made: Receives those that were created, outermost first, also when it ends with an error.
         """
-        chain: list[Path] = []
+        missing: list[Path] = []
         while not directory.exists():
-            chain.append(directory)
+            missing.append(directory)
             directory = directory.parent
-        chain += [path for path in (directory, *directory.parents) if path in self._unsynced]
-        for path in reversed(chain):
-            if path not in self._unsynced:
+        unsynced = [path for path in (directory, *directory.parents) if path in self._unsynced]
+        for path in reversed([*missing, *unsynced]):
+            if path in missing:
                 self._make_directory(path, made)
             self.disk.sync_directory(path.parent)
             self._unsynced.discard(path)
 
     def _make_directory(self, path: Path, made: list[Path]) -> None:
-        with contextlib.suppress(FileExistsError):
-            self.disk.make_directory(path)
-            made.append(path)
         self._unsynced.add(path)
+        try:
+            self.disk.make_directory(path)
+        except FileExistsError:
+            return
+        except OSError:
+            made.append(path)  # a network disk may have made it all the same
+            raise
+        made.append(path)
 
     def remove_made(self, change: Replacement) -> None:
         """Remove the directories that were made for a change which did not come about, unless they are in use."""
         while change.made:
+            path = change.made.pop()
             try:
-                self.disk.remove_directory(change.made[-1])
+                self.disk.remove_directory(path)
+            except FileNotFoundError:
+                self._unsynced.discard(path)
             except OSError:
-                change.made.clear()
+                return
             else:
-                self._unsynced.discard(change.made.pop())
+                self._unsynced.discard(path)
 
     def swap(self, change: Replacement) -> None:
         """Put the new bytes under the real name in one step; what was there waits under the temporary name.
@@ -276,6 +291,15 @@ class MemoryFiles:
                 raise FileNotFoundError(errno.ENOENT, "the file changed", str(change.target)) from None
             self.disk.replace(change.ready, change.target)
             change.blind = True
+
+    def has_swapped(self, change: Replacement) -> bool:
+        """Tell whether a swap that reported an error has happened all the same, as it may on a network disk."""
+        with contextlib.suppress(OSError, StorageError):
+            there, ready = self.read_target(change), self.read_ready(change)
+            if change.before is None:
+                return (ready is None and there == change.after) or os.path.samefile(change.ready, change.target)
+            return there == change.after and ready == change.before
+        return False
 
     def displaced(self, change: Replacement) -> tuple[bytes | None, bool]:
         """Return what a swap brought out, and whether somebody still holds it open for writing.
@@ -379,9 +403,9 @@ class MemoryFiles:
         names = (change.unfinished,) if change.foreign else (change.unfinished, change.ready)
         for name in names:
             with contextlib.suppress(OSError):
-                if os.path.lexists(name):
+                if not _is_gone(name):
                     self.disk.unlink(name)
-        return not any(os.path.lexists(name) for name in (change.unfinished, change.ready))
+        return _is_gone(change.unfinished) and _is_gone(change.ready)
 
     def keep_copy(self, change: Replacement, copy: ManagedPath) -> None:
         """Give the bytes that came out of an exchange a name that a person finds.
@@ -394,6 +418,16 @@ class MemoryFiles:
         self.disk.rename_new(change.ready, target)
         change.foreign = False
         self.disk.sync_directory(target.parent)
+
+
+def _is_gone(place: Path) -> bool:
+    try:
+        os.lstat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _read_place(place: Path) -> bytes | None:
@@ -430,7 +464,7 @@ def wait_for_writers(path: Path, *, limit_s: float = OPEN_WRITER_LIMIT_S) -> boo
 def _settle(descriptor: int) -> None:
     for _ in range(10):
         before = os.fstat(descriptor)
-        if time.time() - before.st_mtime > OPEN_WRITER_LIMIT_S:
+        if time.time() - before.st_mtime > OPEN_WRITER_LIMIT_S:  # noqa: TID251 - beside the file's own time
             return
         time.sleep(_OPEN_WRITER_STEP_S * 10)
         after = os.fstat(descriptor)

@@ -46,7 +46,7 @@ def _try_lock(descriptor: int) -> bool:
         if fcntl is not None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         else:  # pragma: no cover - Windows
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     except OSError:
         return False
     return True

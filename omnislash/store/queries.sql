@@ -78,7 +78,7 @@ SELECT * FROM approvals WHERE (:state IS NULL OR state = :state) ORDER BY at, id
 SELECT * FROM approvals WHERE id = :id;
 
 -- name: decide_approval
-UPDATE approvals SET state = :state, decided_at = :at WHERE id = :id AND state = 'open';
+UPDATE approvals SET state = :state, decided_at = :at WHERE id = :id AND state = :known;
 
 -- name: set_file
 INSERT OR REPLACE INTO files (path, hash, at) VALUES (:path, :hash, :at);
@@ -90,7 +90,7 @@ SELECT * FROM files WHERE path = :path;
 SELECT * FROM files WHERE at >= :since ORDER BY path;
 
 -- name: add_addition
-INSERT INTO additions (path, text, at) VALUES (:path, :text, :at);
+INSERT INTO additions (path, text, at, own) VALUES (:path, :text, :at, :own);
 
 -- name: list_additions
 SELECT * FROM additions WHERE path = :path ORDER BY id DESC;
@@ -99,7 +99,7 @@ SELECT * FROM additions WHERE path = :path ORDER BY id DESC;
 DELETE FROM additions WHERE path = :path;
 
 -- name: drop_addition
-DELETE FROM additions WHERE path = :path AND text = :text;
+DELETE FROM additions WHERE id = :id;
 
 -- name: prune_additions
 DELETE FROM additions WHERE at < :before;

@@ -83,6 +83,7 @@ CREATE TABLE additions (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     path        TEXT NOT NULL,
     text        TEXT NOT NULL,
-    at          TEXT NOT NULL
+    at          TEXT NOT NULL,
+    own         INTEGER NOT NULL DEFAULT 1                   -- 0 for a person's text that readers may have missed
 ) STRICT;
 CREATE INDEX additions_path ON additions (path, id);

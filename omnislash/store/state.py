@@ -15,6 +15,7 @@ import functools
 import re
 import sqlite3
 import threading
+import time
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -83,14 +84,17 @@ class State:
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version < SCHEMA_VERSION:
-                connection.execute("PRAGMA journal_mode = WAL")
+                _switch_to_wal(connection)
             for pragma in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {pragma}")
             if version < SCHEMA_VERSION:
                 self._migrate(connection)
             elif version > SCHEMA_VERSION:
-                message = f"it was written by a newer omnislash (schema {version}, this one knows {SCHEMA_VERSION})"
-                raise sqlite3.DatabaseError(message)
+                message = (
+                    f"The state database .omnislash/{self.path.name} was written by a newer omnislash (schema {version}, "
+                    f"this one knows {SCHEMA_VERSION}). Update omnislash to open this brain."
+                )
+                raise WriterUnavailableError(message, path=f".omnislash/{self.path.name}")
         except BaseException:
             connection.close()
             raise
@@ -167,11 +171,30 @@ class State:
         found = self.rows(query, **parameters)
         return found[0] if found else None
 
+    def scrub(self) -> None:
+        """Overwrite what deleted rows have left in the write-ahead log, as far as no reader needs it."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def data_version(self) -> int:
         """Return a number that changes whenever another connection commits."""
         with self._lock:
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return version
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switch a new database to WAL; this pragma does not wait for others by itself, so it is tried again."""
+    deadline = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _statements(sql: str) -> Iterator[str]:

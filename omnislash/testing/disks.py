@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 from omnislash.store.disk import Disk, ExchangeUnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 T = TypeVar("T")
@@ -164,9 +164,20 @@ class FailingDisk(WrappedDisk):
     A commit fails with the words of SQLite; a write fails after it has written a part.
     """
 
-    def __init__(self, *, at: int, error: int, forever: bool = False, inner: Disk | None = None) -> None:
-        """Choose the call, counted from 1, and the error number."""
+    def __init__(
+        self, *, at: int, error: int, forever: bool = False, late: bool = False, inner: Disk | None = None
+    ) -> None:
+        """Choose the call, counted from 1, and the error number.
+
+        Args:
+            at: The first call that fails.
+            error: Its error number.
+            forever: True lets every later call fail as well.
+            late: True lets a call take effect before it reports the error.
+            inner: The disk to wrap.
+        """
         super().__init__(inner)
+        self._late = late
         self._at = at
         self._error = error
         self._forever = forever
@@ -187,6 +198,15 @@ class FailingDisk(WrappedDisk):
             OSError: The chosen error.
             sqlite3.OperationalError: The same of a commit.
         """
+        if not self._late:
+            self._fail(call)
+
+    def after(self, call: Call) -> None:
+        """As :meth:`before`, for a late failure."""
+        if self._late:
+            self._fail(call)
+
+    def _fail(self, call: Call) -> None:
         if not self._fails(call.number):
             return
         self.failed.append(call)
@@ -196,7 +216,7 @@ class FailingDisk(WrappedDisk):
 
     def write(self, descriptor: int, data: bytes) -> None:
         """Write all of it, or a part of it and fail."""
-        if self._fails(len(self.calls) + 1):
+        if self._fails(len(self.calls) + 1) and not self._late:
             self.inner.write(descriptor, data[: len(data) // 2])
         super().write(descriptor, data)
 
@@ -206,7 +226,7 @@ class InterruptingDisk(WrappedDisk):
 
     def __init__(
         self,
-        actions: dict[int, Callable[[], object]],
+        actions: Mapping[int, Callable[[], object]],
         *,
         when: Literal["before", "after"] = "before",
         inner: Disk | None = None,

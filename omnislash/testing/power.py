@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from omnislash.testing.disks import STOPPED, Call, WrappedDisk
 
 if TYPE_CHECKING:
-    from random import Random
+    from random import Random  # noqa: TID251 - it comes in as an argument
 
     from omnislash.store.disk import Disk
 

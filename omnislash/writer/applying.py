@@ -20,28 +20,31 @@ Rules: WRITE-01, WRITE-11, WRITE-O5, WRITE-O7, EVENT-O4; architecture.md section
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omnislash.core import verdicts
-from omnislash.core.dedupe import fold
+from omnislash.core.lines import ManagedPath
 from omnislash.core.verdicts import Outcome, Verdict
-from omnislash.errors import ScopeError, StorageError
+from omnislash.errors import OmnislashError, ScopeError, StorageError
 from omnislash.store.files import MemoryFiles, Replacement, storage_error
 from omnislash.store.hashing import hash_bytes
-from omnislash.writer.displaced import keep_lost_entries, save_displaced
+from omnislash.writer.displaced import left_key, save_displaced
+from omnislash.writer.exchanging import FileMovedOnError, give_back, swap_unless_saved
 from omnislash.writer.planning import plan_job
-from omnislash.writer.plans import Plan, WriterSettings, refuse
+from omnislash.writer.plans import Plan, WriterSettings, in_effect, refuse
 from omnislash.writer.views import BatchView, UnitCache
+from omnislash.writer.watching import keep_lost_entries, note_watches, watch_change, watch_exposed, watch_standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from omnislash.core.clock import Clock
     from omnislash.core.events import MemoryEvent
-    from omnislash.core.lines import ManagedPath
     from omnislash.store.state import State
     from omnislash.writer.jobs import Job
 
@@ -49,10 +52,6 @@ _LOG = logging.getLogger(__name__)
 #: How often a batch starts again because somebody else saved one of its files in that very moment.
 #: Each round lasts about a millisecond, so a file that changes in every one of them is being fought over.
 ATTEMPTS = 200
-
-
-class FileMovedOnError(Exception):
-    """Somebody saved one of the files between planning and exchange; the batch has to be planned again."""
 
 
 @dataclass(slots=True)
@@ -67,10 +66,15 @@ class Batch:
     plans: list[Plan] = field(default_factory=list)
     changes: list[Replacement] = field(default_factory=list)
     view: BatchView | None = None
+    #: True when an attempt could not be taken back as planned, so that its outcome has to be looked up.
+    unclean: bool = False
 
     def mark_resumed(self) -> None:
-        """Note that the jobs may be in effect already: what they wanted then counts as done."""
-        self.jobs = [replace(job, resumed=True) for job in self.jobs]
+        """Note that others saw what the jobs wanted, and may have saved it: what stands there then counts as done."""
+        self.jobs = [
+            replace(job, resumed=True) if in_effect(plan.verdict) else job
+            for job, plan in zip(self.jobs, self.plans, strict=True)
+        ]
 
 
 class Applier:
@@ -93,7 +97,11 @@ class Applier:
         self._on_event = on_event
         self._cache = UnitCache()
         self._finished: list[Batch] = []
-        self._tidied: list[str] = []
+        #: Changes that did not come about and whose temporary names could not be removed yet.
+        self._stuck: list[Replacement] = []
+        #: Keys of intent rows that can go as soon as these directories are synced: nothing is left of what they name,
+        #: but a power cut would bring a name back whose removal is not durable.
+        self._tidied: dict[str, set[Path]] = {}
 
     def run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:
         """Run the jobs in their order and return their verdicts, in the same order.
@@ -114,24 +122,43 @@ class Applier:
                 self._drop(batch)
             except (OSError, StorageError) as error:
                 self._drop(batch)
-                return self._after_trouble(batch, error)
+                if not batch.unclean:
+                    return self._after_trouble(batch, error)
         return self._give_up(batch, "its file is saved again and again by somebody else")
 
     def tidy(self) -> None:
-        """Remove the temporary names of batches that are done; nobody has to wait for it."""
-        for batch in self._finished:
-            self._discard(batch)
-            if batch.key:
-                self._tidied.append(batch.key)
-        self._finished.clear()
+        """Remove the temporary names of what is done; nobody has to wait for it, and what stays is tried again."""
+        self._finished = [batch for batch in self._finished if not self._clear(batch)]
+        self._stuck = [change for change in self._stuck if not self._clear_stuck(change)]
 
-    def drop_later(self, keys: Sequence[str]) -> None:
-        """Note batches whose intent rows can go with the next transaction: recovery found nothing left to do."""
-        self._tidied.extend(keys)
+    def _clear(self, batch: Batch) -> bool:
+        gone = [self._files.discard(change) for change in batch.changes]
+        if not all(gone):
+            return False
+        if batch.key:
+            self._tidied[batch.key] = {change.target.parent for change in batch.changes}
+        return True
+
+    def _clear_stuck(self, change: Replacement) -> bool:
+        try:
+            if change.foreign:
+                save_displaced(change, files=self._files, now=self._clock.now(), unless_held=True)
+        except (OSError, OmnislashError):
+            return False
+        if not self._files.discard(change):
+            return False
+        self._tidied[left_key(change)] = {change.target.parent}
+        return True
+
+    def drop_later(self, directories: Mapping[str, set[Path]]) -> None:
+        """Note intent rows that can go once these directories are synced: recovery found nothing left to do."""
+        self._tidied.update(directories)
 
     # -- one attempt -------------------------------------------------------------------------------------------------
 
     def _attempt(self, batch: Batch) -> list[Verdict]:
+        batch.unclean = False
+        batch.changes = []
         self._plan(batch)
         self._record_intent(batch)
         if batch.changes:
@@ -165,17 +192,22 @@ class Applier:
             return refuse(error.message)
         except StorageError as error:
             return Plan(verdicts.failed(f"{error.message} Nothing was written."))
+        watches = [watch_change(change, view.read(change.path)) for change in plan.changes]
+        if job.resumed and in_effect(plan.verdict):  # it may stand there by the save of somebody who had seen it
+            told = getattr(job.request, "content", None) or getattr(job.request, "new", None) or ""
+            standing = set(map(ManagedPath, plan.verdict.paths)) - {change.path for change in plan.changes}
+            watches += [watch_standing(path, view.read(path), told) for path in sorted(standing)]
         view.apply(plan.changes)
-        return plan
+        return replace(plan, watches=tuple(watches))
 
     def _record_intent(self, batch: Batch) -> None:
         if not batch.changes:
             return
         with self._state.transaction() as state:
             self._insert_unsaved(batch)
+            self._leave_earlier_attempt(batch)
+            self._drop_tidied()
             batch.key = batch.jobs[0].id
-            for key in (batch.key, *self._tidied):
-                state.run("drop_changes", batch=key)
             for job, plan in zip(batch.jobs, batch.plans, strict=True):
                 state.run("start_job", id=job.id, batch=batch.key, verdict=plan_to_json(job, plan))
             for change in batch.changes:
@@ -187,8 +219,29 @@ class Applier:
                     hash_before=hash_bytes(change.before),
                     hash_after=hash_bytes(change.after),
                 )
-        self._tidied.clear()
+        self._forget_tidied()
         batch.unsaved.clear()
+
+    def _leave_earlier_attempt(self, batch: Batch) -> None:
+        """File what an earlier attempt could not remove under keys of its own; inside a transaction."""
+        if batch.key:
+            self._state.run("leave_changes", batch=batch.key)
+
+    def _drop_tidied(self) -> None:
+        """Remove the intent rows of which nothing is left; inside a transaction."""
+        for key, unsynced in self._tidied.items():
+            if not unsynced:
+                self._state.run("drop_changes", batch=key)
+
+    def _forget_tidied(self) -> None:
+        self._tidied = {key: unsynced for key, unsynced in self._tidied.items() if unsynced}
+
+    def _sync(self, changes: Sequence[Replacement]) -> None:
+        """Make the new names durable, and with them the removal of older temporary ones."""
+        self._files.sync_parents(changes)
+        synced = {change.target.parent for change in changes}
+        for unsynced in self._tidied.values():
+            unsynced.difference_update(synced)
 
     def _insert_unsaved(self, batch: Batch) -> None:
         for job in batch.jobs:
@@ -197,53 +250,55 @@ class Applier:
 
     def _replace(self, batch: Batch) -> None:
         for change in batch.changes:
-            self._files.stage(change)
-        for change in batch.changes:
+            try:
+                self._files.stage(change)
+            except FileNotFoundError as error:
+                raise FileMovedOnError(change.path) from error
+        stored = [change for change in batch.changes if change.after is not None]
+        removals = [change for change in batch.changes if change.after is None]
+        for change in stored:
             self._swap(batch, change)
-        self._files.sync_parents(batch.changes)
+        self._sync(stored)  # before anything is removed: a moved file must not be in neither place after a power cut
+        for change in removals:
+            self._swap(batch, change)
+        self._sync(removals)
 
     def _swap(self, batch: Batch, change: Replacement) -> None:
-        """Exchange one file, unless somebody saved it meanwhile.
-
-        Raises:
-            FileMovedOnError: They did; their bytes stand under the real name again.
-        """
-        if self._files.read_target(change) != change.before:
-            raise FileMovedOnError(change.path)
+        now = self._clock.now()
         try:
-            self._files.swap(change)
-        except (FileExistsError, FileNotFoundError) as error:
-            raise FileMovedOnError(change.path) from error
-        came_out, still_open = self._files.displaced(change)
-        if came_out != change.before:
-            self._give_back(batch, change)
-            raise FileMovedOnError(change.path)
-        if still_open:
-            save_displaced(change, files=self._files, now=self._clock.now())
-
-    def _give_back(self, batch: Batch, change: Replacement) -> None:
-        """Put what an exchange brought out under the real name again.
-
-        When somebody saved on top of the new bytes in that moment, that save stays and may hold what the jobs wanted;
-        what came out before becomes a conflict copy, unless the save holds all of it.
-        """
-        if not self._files.take_back(change):
-            batch.mark_resumed()
-            save_displaced(change, files=self._files, now=self._clock.now(), unless_held=True)
+            swap_unless_saved(change, files=self._files, now=now)
+        except FileMovedOnError as moved:
+            batch.unclean = batch.unclean or not moved.clean
+            if moved.came_out is not None:
+                batch.mark_resumed()
+                with self._state.transaction() as state:
+                    watch = watch_exposed(change.path, change.after, moved.came_out)
+                    note_watches(state, [watch], at=now.isoformat())
+            raise
 
     def _take_back(self, batch: Batch) -> None:
         """Undo the changes that were applied; what can't be undone is left to recovery."""
-        for change in reversed(batch.changes):
-            if change.applied:
-                self._give_back(batch, change)
+        applied = [change for change in reversed(batch.changes) if change.applied]
+        for change in applied:
+            if not give_back(change, files=self._files, now=self._clock.now()):
+                batch.unclean = True
+                batch.mark_resumed()
+        with contextlib.suppress(OSError):  # the files are as they were; a disk that can't sync can't do more
+            self._sync(applied)
 
     def _finish(self, batch: Batch) -> list[Verdict]:
         at = self._clock.now().isoformat()
         with self._state.transaction() as state:
             self._insert_unsaved(batch)
+            if not batch.changes:
+                self._leave_earlier_attempt(batch)
+            self._drop_tidied()
             for job, plan in zip(batch.jobs, batch.plans, strict=True):
                 finish_job(state, job, plan, at=at)
             remember_files(state, batch.changes, batch.plans, at=at)
+        self._forget_tidied()
+        if not batch.changes:
+            batch.key = ""
         if batch.view:
             batch.view.settle()
         self._finished.append(batch)
@@ -257,14 +312,15 @@ class Applier:
 
     # -- when it does not work ---------------------------------------------------------------------------------------
 
-    def _discard(self, batch: Batch) -> None:
-        for change in batch.changes:
-            self._files.discard(change)
-
     def _drop(self, batch: Batch) -> None:
+        """Forget an attempt; where a change could not be taken back, everything stays as it is for recovery."""
         self._cache.clear()
-        if not any(change.applied for change in batch.changes):
-            self._discard(batch)
+        if any(change.applied for change in batch.changes):
+            return
+        for change in batch.changes:
+            if not self._clear_stuck(change):
+                self._stuck.append(change)
+            self._files.remove_made(change)
 
     def _after_trouble(self, batch: Batch, error: Exception) -> list[Verdict]:
         """Return the verdicts after a disk error: of each job alone, or the failure of the only one."""
@@ -282,13 +338,20 @@ class Applier:
             with self._state.transaction() as state:
                 for job in batch.jobs:
                     state.run("requeue_job", id=job.id, resumed=int(job.resumed))
-                state.run("drop_changes", batch=batch.key)
+                self._leave_earlier_attempt(batch)
+            batch.key = ""
 
     def _give_up(self, batch: Batch, reason: str) -> list[Verdict]:
         sentence = reason if reason.endswith(".") else f"{reason[:1].upper()}{reason[1:]}."
-        batch.plans = [Plan(verdicts.failed(f"{sentence} Nothing was written.")) for _ in batch.jobs]
+        batch.plans = [Plan(verdicts.failed(f"{sentence} {_what_stands(job)}")) for job in batch.jobs]
         batch.changes, batch.view = [], None
         return self._finish(batch)
+
+
+def _what_stands(job: Job) -> str:
+    if job.resumed:
+        return "A part of it may be in place since an earlier attempt; re-read with memory_read."
+    return "Nothing was written."
 
 
 def _with_notes(plan: Plan, lost: dict[ManagedPath, str]) -> Plan:
@@ -305,10 +368,7 @@ def plan_to_json(job: Job, plan: Plan) -> str:
             "verdict": plan.verdict.to_json(),
             "events": [{"name": event.name, "payload": event.to_json()} for event in plan.events],
             "chars": job.offered_chars,
-            "additions": [
-                {"path": change.path, "text": None if change.appended is None else fold(change.appended)}
-                for change in plan.changes
-            ],
+            "watches": [watch.to_json() for watch in plan.watches],
         },
         ensure_ascii=False,
     )
@@ -353,12 +413,6 @@ def audit_paths(job: Job, verdict: Verdict) -> list[str]:
 def remember_files(state: State, changes: Sequence[Replacement], plans: Sequence[Plan], *, at: str) -> None:
     """Note what the writer left on disk, so that a stale save by an editor is noticed; inside a transaction."""
     for change in changes:
-        if change.after is None:
-            state.run("drop_additions", path=change.path)
         state.run("set_file", path=change.path, hash=hash_bytes(change.after), at=at)
     for plan in plans:
-        for planned in plan.changes:
-            if planned.appended is None:
-                state.run("drop_additions", path=planned.path)
-            else:
-                state.run("add_addition", path=planned.path, text=fold(planned.appended), at=at)
+        note_watches(state, plan.watches, at=at)

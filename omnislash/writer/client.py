@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
-from omnislash.errors import WriterUnavailableError
+from omnislash.errors import OmnislashError, WriterUnavailableError
 from omnislash.store.locks import Owner, WriterLock, is_locked, read_owner
 from omnislash.writer.wake import PROTOCOL, Connection, WorkerGoneError, WorkerSilentError
 
@@ -118,8 +118,8 @@ class WriterClient:
         with contextlib.suppress(IndexError):
             return self._idle.pop()
         owner = read_owner(self._lock_path)
-        if owner is None or owner.address is None or owner.protocol != PROTOCOL:
-            return None
+        if owner is None or owner.address is None or owner.protocol != PROTOCOL or not is_locked(self._lock_path):
+            return None  # the label of a dead worker, or of another brain's: this one may be a copy
         try:
             return Connection(owner.address)
         except WorkerGoneError:
@@ -131,6 +131,21 @@ class WriterClient:
         """Bring a job that the worker did not answer to a verdict; it is durable before anything waits."""
         state = self._state()
         self._insert(state, job)
+        try:
+            return self._wait(state, job, deadline, trouble)
+        except (OmnislashError, OSError) as error:
+            return self._look_up(state, job, error)
+
+    def _look_up(self, state: State, job: Job, error: Exception) -> Verdict:
+        """Return what is known of a durable job after trouble: it is in the queue, so it has not failed."""
+        with contextlib.suppress(OmnislashError):
+            row = self._find(state, job)
+            if row["state"] == "done":
+                return Verdict.from_json(json.loads(row["verdict"]))
+            return verdicts.unconfirmed(row["id"], reason=f"the writer ran into trouble ({error})")
+        return verdicts.unconfirmed(job.id, reason=f"the writer ran into trouble ({error})")
+
+    def _wait(self, state: State, job: Job, deadline: float, trouble: _Trouble) -> Verdict:
         pause = _PAUSE_S
         while True:
             locked = is_locked(self._lock_path)
@@ -153,8 +168,12 @@ class WriterClient:
 
     @staticmethod
     def _insert(state: State, job: Job) -> None:
-        with state.transaction():
-            state.run("insert_job", **job.to_row())
+        try:
+            with state.transaction():
+                state.run("insert_job", **job.to_row())
+        except WriterUnavailableError:
+            if state.row("find_job", id=job.id) is None:  # a commit may be done although it reports an error
+                raise
 
     @staticmethod
     def _find(state: State, job: Job) -> sqlite3.Row:
@@ -196,9 +215,6 @@ class WriterClient:
                 writer = self._writer()
                 writer.recover()
                 writer.drain()
-            except OSError as error:
-                message = f"The writer could not finish what was queued: {error}. Check the disk and try again."
-                raise WriterUnavailableError(message) from error
             finally:
                 lock.release()
         return True

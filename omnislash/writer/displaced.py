@@ -1,39 +1,37 @@
-"""Keep what a person saved at the same moment, and what a person's late save dropped.
+"""Conflict copies: what a person saved at the same moment, or what a person's late save dropped.
 
-Two things can go missing when an editor and the engine share a file, and both get a conflict copy,
-`<line>/conflicts/<file>-<instant>-<id>.md`, that a person finds and may delete:
+A copy is `<line>/conflicts/<file>-<instant>-<id>.md`, which a person finds and may delete.
 
-- bytes that came out of an exchange and that no longer stand anywhere else;
-- entries that the engine confirmed lately and that a later save leaves out, because the editor had read the file
-  before they were written. A save that leaves out an older entry but holds the newest one was made with knowledge of
-  it: it is a person's own deletion, and nothing is copied.
-
-Rules: architecture.md section 4 ("their bytes are never lost"); WRITE-O5.
+Rules: architecture.md section 4 ("their bytes are never lost").
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omnislash.core.dedupe import fold
 from omnislash.core.lines import ManagedPath, split_path
 from omnislash.store import ids
-from omnislash.store.hashing import hash_bytes
+from omnislash.store.hashing import ABSENT, hash_bytes
 from omnislash.writer.plans import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
     from omnislash.store.files import MemoryFiles, Replacement
     from omnislash.store.state import State
 
 _LOG = logging.getLogger(__name__)
-#: How long a confirmed entry is watched: an editor that held the file open for longer asks before it overwrites.
-WATCHED = timedelta(hours=1)
+#: Keys of intent rows that belong to no batch: a temporary name that could not be removed yet, and a conflict copy
+#: that only needs its name.
+LEFT, COPY = "left:", "copy:"
+
+
+def left_key(change: Replacement) -> str:
+    """Return the key under which the query `leave_changes` files the row of a change."""
+    return f"{LEFT}{change.temp.name}"
 
 
 def conflict_path(path: ManagedPath, *, now: datetime) -> ManagedPath:
@@ -61,80 +59,50 @@ def save_displaced(
     """
     came_out = files.read_ready(change)
     if came_out is None or (unless_held and is_held(decode(came_out), decode(files.read(change.path)))):
+        change.foreign = False
         return None
     copy = conflict_path(change.path, now=now)
     files.keep_copy(change, copy)
-    _warn(change.path, copy, "somebody saved it while it was being written")
+    warn_of_copy(change.path, copy, "somebody saved it while it was being written")
     return copy
 
 
-def find_lost(text: str, additions: Sequence[str]) -> list[str]:
-    """Return the confirmed entries that a save left out without knowing them, oldest first.
+def write_copy(copy: ManagedPath, data: bytes, *, state: State, files: MemoryFiles, note: Callable[[], None]) -> None:
+    """Write a conflict copy from bytes that stand nowhere else.
 
-    Args:
-        text: The file as it is now.
-        additions: Folded texts that the engine added, newest first.
+    `note` runs in the transaction that forgets where the bytes came from; from then on recovery finishes the copy.
+
+    Raises:
+        OSError, WriterUnavailableError: The disk said no.
     """
-    present = fold(text)
-    lost: list[str] = []
-    for addition in additions:
-        if addition in present:
-            break
-        lost.append(addition)
-    return lost[::-1]
-
-
-def keep_lost_entries(
-    originals: Mapping[ManagedPath, bytes | None],
-    paths: Iterable[ManagedPath],
-    *,
-    state: State,
-    files: MemoryFiles,
-    now: datetime,
-) -> dict[ManagedPath, str]:
-    """Keep confirmed entries that a later save dropped; return a sentence for each file that lost some."""
-    notes: dict[ManagedPath, str] = {}
-    for path in paths:
-        data = originals[path]
-        known = state.row("find_file", path=path)
-        if known is None or known["hash"] == hash_bytes(data):
-            continue
-        since = (now - WATCHED).isoformat()
-        rows = state.rows("list_additions", path=path)
-        lost = find_lost(decode(data), [row["text"] for row in rows if row["at"] >= since])
-        if lost:
-            notes[path] = _keep(path, lost, state=state, files=files, now=now)
-    return notes
-
-
-def _keep(path: ManagedPath, lost: list[str], *, state: State, files: MemoryFiles, now: datetime) -> str:
-    copy = conflict_path(path, now=now)
-    heading = f"# Entries that a later save of {path} left out\n\n"
-    change = files.prepare(copy, before=None, after=(heading + "\n".join(lost) + "\n").encode("utf-8", "surrogateescape"))
-    files.stage(change)
-    files.swap(change)
-    files.sync_parents([change])
-    files.discard(change)
+    change = files.prepare(copy, before=None, after=data)
+    temp = change.temp.name
     with state.transaction():
-        state.run("drop_additions", path=path)
-        state.run(
-            "insert_audit",
-            at=now.isoformat(),
-            actor="engine",
-            role=None,
-            heartbeat=None,
-            tool="conflict_copy",
-            line=split_path(path)[0],
-            paths=json.dumps([copy, path], ensure_ascii=False),
-            outcome="written",
-            chars=0,
-            job=None,
-        )
-    _warn(path, copy, f"a save by somebody else left out {len(lost)} confirmed entries")
-    entries = "1 confirmed entry" if len(lost) == 1 else f"{len(lost)} confirmed entries"
-    return f"A save of {path} by somebody else left out {entries}; the text is kept in {copy}."
+        hashes = {"hash_before": ABSENT, "hash_after": hash_bytes(data)}
+        state.run("insert_change", batch=left_key(change), path=copy, temp=temp, **hashes)
+    files.stage(change)
+    files.sync_parents([change])
+    with state.transaction():
+        note()
+        state.run("mark_copy", temp=temp)
+    finish_copy(change, files=files)
+    if files.discard(change):
+        with state.transaction():
+            state.run("drop_changes", batch=f"{COPY}{temp}")
 
 
-def _warn(path: ManagedPath, copy: ManagedPath, why: str) -> None:
+def finish_copy(change: Replacement, *, files: MemoryFiles) -> None:
+    """Give a conflict copy that is whole its name; nothing happens when it has it already.
+
+    Raises:
+        OSError: The disk said no.
+    """
+    if files.read_ready(change) is not None and files.read_target(change) is None:
+        files.disk.rename_new(change.ready, change.target)
+    files.sync_parents([change])
+
+
+def warn_of_copy(path: ManagedPath, copy: ManagedPath, why: str) -> None:
+    """Log that a conflict copy was kept."""
     extra = {"action": "conflict_copy", "path": path, "copy": copy}
     _LOG.warning("kept a conflict copy of %s in %s: %s", path, copy, why, extra=extra)

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from omnislash.core import verdicts
-from omnislash.core.budgets import count_chars
+from omnislash.core.budgets import Reading, count_chars
 from omnislash.core.content import check_content, normalise_content
+from omnislash.core.credentials import find_secret
 from omnislash.core.daily import append_entry
 from omnislash.core.dedupe import fold
 from omnislash.core.entries import render_entry, render_text
 from omnislash.core.events import MemoryEvent, MemoryWritten
 from omnislash.core.lines import ManagedPath, daily_path, memory_path
-from omnislash.core.credentials import find_secret
 from omnislash.core.sections import add_entry, parse_memory
 from omnislash.core.verdicts import Outcome, Verdict
-from omnislash.errors import InvalidContentError
+from omnislash.errors import InvalidContentError, InvalidNameError
 from omnislash.writer import planning_files
 from omnislash.writer.jobs import DeleteRequest, EditRequest, Job, MoveRequest, WriteFileRequest, WriteRequest
 from omnislash.writer.plans import (
@@ -53,6 +53,8 @@ def plan_job(job: Job, files: FileView, settings: WriterSettings) -> Plan:
         return _plan(job, files, settings)
     except InvalidContentError as error:
         return refuse(error.message)
+    except InvalidNameError as error:
+        return refuse(f"{error.message} Nothing was written.")
 
 
 def _plan(job: Job, files: FileView, settings: WriterSettings) -> Plan:
@@ -149,7 +151,7 @@ def _written(job: Job, change: PlannedChange) -> MemoryEvent:
 def _plan_priority(job: Job, entry: _Entry, files: FileView, settings: WriterSettings) -> Plan:
     standing = _stands_in(entry, files)
     if entry.memory in standing:
-        return Plan(_already(job, standing))
+        return _plan_rest(job, entry, files, settings) if job.resumed else Plan(_already(job, standing))
     daily = () if standing else (_daily_change(entry, files),)
     before = decode(files.read(entry.memory))
     added = add_entry(parse_memory(before), entry.content, on=entry.at.date())
@@ -163,6 +165,16 @@ def _plan_priority(job: Job, entry: _Entry, files: FileView, settings: WriterSet
     message = f"{verdicts.written_message(paths)} {fitted.message}"
     events = (*(_written(job, change) for change in changes), *fitted.events)
     return Plan(Verdict(Outcome.WRITTEN, paths, message, fitted.reading, job=job.id), changes, events)
+
+
+def _plan_rest(job: Job, entry: _Entry, files: FileView, settings: WriterSettings) -> Plan:
+    """Return the plan of a priority write whose MEMORY.md half stands since an attempt that a crash ended."""
+    changes = () if files.holds(entry.daily, entry.unit) else (_daily_change(entry, files),)
+    reading = Reading(count_chars(decode(files.read(entry.memory))), settings.budget(job.line).limit)
+    paths = (entry.daily, entry.memory)
+    message = f"{verdicts.written_message(paths)} {verdicts.reading_message(reading)}"
+    verdict = Verdict(Outcome.WRITTEN, paths, message, reading, job=job.id)
+    return Plan(verdict, changes, tuple(_written(job, change) for change in changes))
 
 
 def _partly(job: Job, entry: _Entry, daily: tuple[PlannedChange, ...], fitted: FittedMemory) -> Plan:

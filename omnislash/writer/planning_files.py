@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from omnislash.core import verdicts
 from omnislash.core.budgets import Reading, count_chars
 from omnislash.core.content import check_content
+from omnislash.core.credentials import find_secret
 from omnislash.core.entries import Entry, match_entries, parse_entries, render_entry
 from omnislash.core.events import MemoryDeleted, MemoryEdited, MemoryEvent
-from omnislash.core.lines import FileKind, kind_of
-from omnislash.core.credentials import find_secret
+from omnislash.core.lines import FileKind, check_portable, kind_of
 from omnislash.core.sections import drop_section, find_sections, parse_memory, remove_entry
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.store.hashing import hash_bytes
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from omnislash.writer.jobs import DeleteRequest, EditRequest, Job, MoveRequest, WriteFileRequest
 
 _BOM = "\ufeff"
+_MARK = "- "
 #: How many places a refusal lists.
 _CANDIDATES = 6
 
@@ -89,9 +90,9 @@ def plan_edit(job: Job, request: EditRequest, files: FileView, settings: WriterS
     old, new = (_with_newline(text, target.newline) for text in (request.old, request.new))
     place = _find_once(target, old)
     if isinstance(place, str):
-        return _done(job, request.path) if job.resumed and new in target.text else refuse(place)
+        return _done(job, request.path) if job.resumed and _says(target, new) else refuse(place)
     start, end, entry = place
-    replacement = new if entry is None else _render_again(target, entry, request.new)
+    replacement = new if entry is None else _render_again(target, entry, old=request.old, new=request.new)
     after = target.text[:start] + replacement + target.text[end:]
     return _save(job, target, after, settings, protected_at=start)
 
@@ -112,13 +113,23 @@ def _with_newline(text: str, newline: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", newline)
 
 
+def _says(target: _Target, new: str) -> bool:
+    """Tell whether the new text stands in the file already, as an entry or as it is."""
+    return new in target.text or bool(match_entries(target.entries(), new))
+
+
 def _find_once(target: _Target, old: str) -> tuple[int, int, Entry | None] | str:
-    """Return where `old` stands, with the entry when it is one exactly; a refusal when that is not one place."""
+    """Return where `old` stands, with the entry when it is one exactly; a refusal when that is not one place.
+
+    A text that is an entry word for word means that entry, although it may also stand inside others (a one-letter
+    entry does). A text that occurs once means that place. What is left is an entry as the file shows it, with its mark
+    and its time, of which another entry happens to begin in the same way.
+    """
     same = match_entries(target.entries(), old)
-    if len(same) == 1:
-        return same[0].start, same[0].end, same[0]
     count = target.text.count(old)
-    if count == 1 and not same:
+    if len(same) == 1 and (count != 1 or same[0].text.strip() == old.strip()):
+        return same[0].start, same[0].end, same[0]
+    if count == 1:
         start = target.text.index(old)
         return start, start + len(old), None
     if count == 0 and not same:
@@ -139,20 +150,32 @@ def _list_places(text: str, old: str) -> list[str]:
     return found[:_CANDIDATES] + (["…"] if len(found) > _CANDIDATES else [])
 
 
-def _render_again(target: _Target, entry: Entry, new: str) -> str:
-    """Return an entry with a new text; its list mark and its time stay."""
-    rendered = render_entry(new.strip("\n").rstrip(), time=entry.time, newline=target.newline)
+def _render_again(target: _Target, entry: Entry, *, old: str, new: str) -> str:
+    """Return an entry with a new text; its list mark and its time stay, and are not doubled when `new` has them too."""
+    text = new.strip("\n").rstrip()
+    if entry.text.strip() != old.strip():
+        text = text.removeprefix(_MARK)
+        text = text.removeprefix(f"{entry.time} ") if entry.time else text
+    rendered = render_entry(text, time=entry.time, newline=target.newline)
     return target.text[entry.start] + rendered[1:]
 
 
-def _save(job: Job, target: _Target, after: str, settings: WriterSettings, *, protected_at: int | None) -> Plan:
+def _save(  # noqa: PLR0913 - the last two say how it was changed
+    job: Job,
+    target: _Target,
+    after: str,
+    settings: WriterSettings,
+    *,
+    protected_at: int | None = None,
+    verb: str = "Changed",
+) -> Plan:
     """Return the plan that saves a changed text; a MEMORY.md goes through its budget."""
     if kind_of(target.path) is not FileKind.memory:
-        return _edited(job, target.path, after, verdicts.written_message([target.path], verb="Changed"))
+        return _edited(job, target.path, after, verdicts.written_message([target.path], verb=verb))
     fitted = fit(after, before=target.text, line=job.line, settings=settings, protected_at=protected_at)
     if fitted.text is None:
         return Plan(verdicts.refused(fitted.message, budget=fitted.reading), (), fitted.events)
-    message = f"{verdicts.written_message([target.path], verb='Changed')} {fitted.message}"
+    message = f"{verdicts.written_message([target.path], verb=verb)} {fitted.message}"
     return _edited(job, target.path, fitted.text, message, reading=fitted.reading, events=fitted.events)
 
 
@@ -165,9 +188,7 @@ def _edited(
     reading: Reading | None = None,
     events: tuple[MemoryEvent, ...] = (),
 ) -> Plan:
-    event = MemoryEdited(
-        file=path, scope=job.line, chars=count_chars(text), role=job.role, heartbeat_id=job.heartbeat
-    )
+    event = MemoryEdited(file=path, scope=job.line, chars=count_chars(text), role=job.role, heartbeat_id=job.heartbeat)
     verdict = Verdict(Outcome.WRITTEN, (path,), message, reading, job=job.id)
     return Plan(verdict, (PlannedChange(path, encode(text)),), (event, *events))
 
@@ -183,12 +204,15 @@ def plan_write_file(job: Job, request: WriteFileRequest, files: FileView, settin
     if refusal:
         return refusal
     data = files.read(request.path)
+    if data is None:
+        check_portable(request.path)
     text = _like_before(request.content, decode(data))
     if data is not None and encode(text) == data:
         return _unchanged(job, request.path)
     if request.expect_hash is not None and request.expect_hash != hash_bytes(data):
         return refuse(_changed_message(request.path, data))
-    return _save(job, _Target(request.path, data or b"", decode(data)), text, settings, protected_at=None)
+    verb = "Created" if data is None else "Changed"
+    return _save(job, _Target(request.path, data or b"", decode(data)), text, settings, verb=verb)
 
 
 def _like_before(content: str, before: str) -> str:
@@ -213,22 +237,32 @@ def _changed_message(path: ManagedPath, data: bytes | None) -> str:
 
 def plan_move(job: Job, request: MoveRequest, files: FileView, settings: WriterSettings) -> Plan:
     """Return the plan of a `memory_move`: another name in the same line, onto a free name."""
+    check_portable(request.target)
     refusal = shadowed(request.target, settings)
     if refusal:
         return refusal
     source, there = _open(request.source, files), files.read(request.target)
     if source is None:
-        return _done(job, request.target) if job.resumed and there is not None else _missing(request.source)
-    if there is not None and not (job.resumed and there == source.data):
-        return refuse(
-            f"{request.target} exists already; nothing was moved. Choose another name, or delete that file first."
-        )
-    return _plan_moved(job, request, source, settings)
+        if job.resumed and there is not None:
+            return Plan(Verdict(Outcome.WRITTEN, (request.target,), _moved_message(request), job=job.id))
+        return _missing(request.source)
+    plan = _plan_moved(job, request, source, settings)
+    if there is None or (job.resumed and plan.changes and plan.changes[0].after == there):
+        return plan
+    return refuse(
+        f"{request.target} exists already; nothing was moved. Choose another name, or delete that file first."
+    )
+
+
+def _moved_message(request: MoveRequest) -> str:
+    return f"Moved {request.source} to {request.target}."
 
 
 def _plan_moved(job: Job, request: MoveRequest, source: _Target, settings: WriterSettings) -> Plan:
-    message = f"Moved {request.source} to {request.target}."
-    data, reading, events = source.data, None, ()  # type: bytes, Reading | None, tuple[MemoryEvent, ...]
+    message = _moved_message(request)
+    data = source.data
+    reading: Reading | None = None
+    events: tuple[MemoryEvent, ...] = ()
     if kind_of(request.target) is FileKind.memory:
         fitted = fit(source.text, before="", line=job.line, settings=settings)
         if fitted.text is None:
@@ -286,9 +320,7 @@ _HISTORY_NOTE = "The brain's git history keeps the old text where it was committ
 
 
 def _deleted(job: Job, path: ManagedPath, text: str) -> MemoryEvent:
-    return MemoryDeleted(
-        file=path, scope=job.line, chars=count_chars(text), role=job.role, heartbeat_id=job.heartbeat
-    )
+    return MemoryDeleted(file=path, scope=job.line, chars=count_chars(text), role=job.role, heartbeat_id=job.heartbeat)
 
 
 def _plan_entry_deletion(job: Job, target: _Target, wanted: str, settings: WriterSettings) -> Plan:
@@ -334,4 +366,3 @@ def _cut(job: Job, target: _Target, after: str, settings: WriterSettings, *, wha
         message = f"{message} {verdicts.reading_message(reading)}"
     verdict = Verdict(Outcome.WRITTEN, (target.path,), message, reading, job=job.id)
     return Plan(verdict, (PlannedChange(target.path, encode(after)),), (_deleted(job, target.path, after),))
-

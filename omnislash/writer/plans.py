@@ -6,7 +6,7 @@ Everything here is pure; the worker supplies the bytes and carries the plan out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from omnislash.core import verdicts
 from omnislash.core.budgets import Budget, Reading, count_chars, effective_budget, fit_memory
@@ -68,12 +68,38 @@ class PlannedChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """What a change of a file means for the texts that are watched there."""
+
+    path: ManagedPath
+    #: Entries and paragraphs that are new, in the order of the file.
+    added: tuple[str, ...] = ()
+    #: Those that went on purpose.
+    removed: tuple[str, ...] = ()
+    #: True when the file went on purpose, with everything in it.
+    gone: bool = False
+    #: False for a person's text: a save that holds it need not have known the engine's.
+    own: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of a watch of the engine's own text."""
+        return {"path": self.path, "added": list(self.added), "removed": list(self.removed), "gone": self.gone}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return what :meth:`to_json` gave."""
+        return cls(data["path"], tuple(data["added"]), tuple(data["removed"]), gone=data["gone"])
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What one job comes to: the answer, the files to change, and what will have happened."""
 
     verdict: Verdict
     changes: tuple[PlannedChange, ...] = ()
     events: tuple[MemoryEvent, ...] = ()
+    #: What is watched once it is done; filled in when the plan joins a batch.
+    watches: tuple[Watch, ...] = ()
 
     def with_note(self, note: str) -> Plan:
         """Return the plan with one more sentence in its answer."""
@@ -152,7 +178,9 @@ def fit(
     reading = Reading(count_chars(result.text), budget.limit)
     sentences = [verdicts.dropped_message(result.dropped)] if result.dropped else []
     sentences.append(verdicts.reading_message(reading))
-    return FittedMemory(result.text, reading, _compacted(result.dropped, path, line, before, reading), " ".join(sentences))
+    return FittedMemory(
+        result.text, reading, _compacted(result.dropped, path, line, before, reading), " ".join(sentences)
+    )
 
 
 def _compacted(

@@ -92,7 +92,7 @@ class LocalServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             return {"error": "this request is not understood"}
         try:
             return operation(request)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the edge of the process
             _LOG.exception("a request failed", extra={"action": "request_failed"})
             return {"error": f"{type(error).__name__}: {error}"}
 

@@ -81,6 +81,7 @@ class BatchView:
         self.planned: dict[ManagedPath, bytes | None] = {}
         self._added: dict[ManagedPath, set[str]] = {}
         self._reshaped: set[ManagedPath] = set()
+        self._foreign: list[ManagedPath] = []
 
     def read(self, path: ManagedPath) -> bytes | None:
         """Return the bytes of the file, planned changes included; StorageError when something is in the way."""
@@ -88,6 +89,8 @@ class BatchView:
             return self.planned[path]
         if path not in self.originals:
             self.originals[path] = self._files.read_settled(path)
+            if not self._cache.knows(path, self.originals[path]):  # asked now: planning teaches the cache these bytes
+                self._foreign.append(path)
         return self.originals[path]
 
     def holds(self, path: ManagedPath, unit: str) -> bool:
@@ -111,7 +114,7 @@ class BatchView:
 
     def foreign(self) -> list[ManagedPath]:
         """Return the files that do not hold what this process last left there, or that it does not know."""
-        return [path for path, data in self.originals.items() if not self._cache.knows(path, data)]
+        return self._foreign
 
     def settle(self) -> None:
         """Remember the planned files as they now are: the changes are on disk."""

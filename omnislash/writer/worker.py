@@ -13,6 +13,7 @@ import logging
 import os
 import queue
 import threading
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ _IDLE_S = 1.0
 _PRUNE_S = 6 * 3600.0
 #: How long it waits before it tries again when the state database or the disk is in trouble, in seconds.
 _TROUBLE_S = 1.0
+#: How long a starting worker tries to get the lock: from a momentary holder, and from what its label calls a worker.
+_LOCK_LIMIT_S, _LOCK_LOOK_S, _LOCK_PAUSE_S = 5.0, 0.2, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ class Worker:
         self._lock = WriterLock(directory / "writer.lock")
         self._inbox: queue.SimpleQueue[_Submitted | _Waiting | None] = queue.SimpleQueue()
         self._pending: dict[str, list[Future[Verdict]]] = {}
+        #: Jobs that the writer is running for callers: where their verdict is not known, they may have been queued.
+        self._handed_over: set[str] = set()
         self._operations = {"submit": self._op_submit, "wait": self._op_wait, **(operations or {})}
         self._server: LocalServer | None = None
         self._thread: threading.Thread | None = None
@@ -100,7 +105,7 @@ class Worker:
             WriterUnavailableError: Another worker holds the lock; its process is named.
         """
         owner = Owner(pid=os.getpid(), role="worker", since=self._clock.now().isoformat())
-        if not self._lock.acquire(owner):
+        if not self._take_lock(owner):
             raise WriterUnavailableError(self._taken_message())
         try:
             self._writer.recover()
@@ -113,13 +118,44 @@ class Worker:
             self._lock.release()
             raise
         self._server.start()
+        self._inbox.put(_Waiting("", Future()))  # what is queued does not wait for the first caller
         self._thread = threading.Thread(target=self._run, name="omnislash-writer", daemon=True)
         self._thread.start()
+
+    def _take_lock(self, owner: Owner) -> bool:
+        """Take the lock; False when another worker has it.
+
+        A call that runs the queue, or one that looks whether the lock is held, has it for a moment only.
+        """
+        started = self._clock.monotonic_s()
+        while not self._lock.acquire(owner):
+            waited = self._clock.monotonic_s() - started
+            if waited > _LOCK_LIMIT_S or (waited > _LOCK_LOOK_S and self._has_living_worker()):
+                return False
+            time.sleep(_LOCK_PAUSE_S)
+        return True
+
+    def _has_living_worker(self) -> bool:
+        other = read_owner(self._directory / "writer.lock")
+        if other is None or other.role != "worker":
+            return False
+        try:
+            os.kill(other.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def _taken_message(self) -> str:
         owner = read_owner(self._directory / "writer.lock")
         who = f"process {owner.pid}, since {owner.since}" if owner else "another process"
         return f"A worker of this brain is running already ({who}). Stop it first, or use it as it is."
+
+    @property
+    def is_stopping(self) -> bool:
+        """True once the worker was told to stop: it takes no more jobs."""
+        return self._stopping.is_set()
 
     def stop(self) -> None:
         """Finish the batch that is running, then let go of everything."""
@@ -176,7 +212,7 @@ class Worker:
                     if self._clock.monotonic_s() - pruned_at > _PRUNE_S:
                         pruned_at = self._clock.monotonic_s()
                         self._writer.prune()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the edge of the process
                 _LOG.exception("the writer ran into trouble", extra={"action": "writer_trouble"})
                 self._answer_trouble(received, error)
                 self._stopping.wait(_TROUBLE_S)
@@ -197,12 +233,13 @@ class Worker:
 
     def _serve(self, received: list[_Submitted | _Waiting]) -> None:
         """Run what is in the queue's table first, then what callers handed in; answer everybody."""
-        new = [item for item in received if isinstance(item, _Submitted) and not self._is_known(item)]
         for item in received:
             if isinstance(item, _Waiting) and item.job_id:
                 self._pending.setdefault(item.job_id, []).append(item.answer)
         for job_id, verdict in self._writer.drain().items():
             self._answer(job_id, verdict)
+        # Only now: a caller that lost patience may have queued its job itself, and it must not run twice.
+        new = [item for item in received if isinstance(item, _Submitted) and not self._is_known(item)]
         if new:
             self._run_new(new)
         self._answer_settled()
@@ -227,9 +264,11 @@ class Worker:
             else:
                 first[key] = item
         jobs = [item.job for item in first.values()]
+        self._handed_over = {job.id for job in jobs}
         for item, verdict in zip(first.values(), self._writer.run_new(jobs), strict=True):
             item.answer.set_result(verdict)
             self._answer(item.job.id, verdict)
+        self._handed_over = set()
 
     def _answer(self, job_id: str, verdict: Verdict) -> None:
         for future in self._pending.pop(job_id, ()):
@@ -245,10 +284,28 @@ class Worker:
                 self._answer(job_id, Verdict.from_json(json.loads(row["verdict"])))
 
     def _answer_trouble(self, received: list[_Submitted | _Waiting], error: Exception) -> None:
-        """Answer the callers of a round that failed, so that nobody waits for ever."""
+        """Answer everybody who waits when a round failed, so that nobody waits for ever."""
         reason = str(error) if isinstance(error, OmnislashError | OSError) else type(error).__name__
-        for item in received:
-            if not item.answer.done():
-                job_id = item.job.id if isinstance(item, _Submitted) else item.job_id
-                item.answer.set_result(verdicts.unconfirmed(job_id, reason=f"the writer ran into trouble ({reason})"))
+        sentence = f"the writer ran into trouble ({reason})"
+        for job_id, futures in self._pending.items():
+            for future in futures:
+                _answer_once(future, verdicts.unconfirmed(job_id, reason=sentence))
         self._pending.clear()
+        for item in received:
+            job_id = item.job.id if isinstance(item, _Submitted) else item.job_id
+            if isinstance(item, _Submitted) and not self._may_be_queued(job_id):
+                _answer_once(item.answer, verdicts.failed(f"T{sentence[1:]}. Nothing was written."))
+            else:
+                _answer_once(item.answer, verdicts.unconfirmed(job_id, reason=sentence))
+
+    def _may_be_queued(self, job_id: str) -> bool:
+        """Tell whether a job that was handed in may run after all: only what is in the table is durable."""
+        try:
+            return self._state.row("find_job", id=job_id) is not None
+        except WriterUnavailableError:
+            return job_id in self._handed_over
+
+
+def _answer_once(future: Future[Verdict], verdict: Verdict) -> None:
+    if not future.done():
+        future.set_result(verdict)

@@ -17,9 +17,9 @@ from omnislash.core import verdicts
 from omnislash.core.verdicts import Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
 from omnislash.writer.applying import Applier
-from omnislash.writer.displaced import WATCHED, keep_lost_entries
 from omnislash.writer.jobs import Job
 from omnislash.writer.recovery import recover
+from omnislash.writer.watching import WATCHED, keep_lost_entries
 
 if TYPE_CHECKING:
     import sqlite3
@@ -87,10 +87,18 @@ class Writer:
         verdicts_by_id: dict[str, Verdict] = {}
         while rows := self._state.rows("queued_jobs", limit=BATCH_JOBS):
             jobs = [Job.from_row(row) for row in rows]
-            for job, verdict in zip(jobs, self._applier.run(jobs, unsaved=set()), strict=True):
+            for job, verdict in zip(jobs, self._run(jobs, unsaved=set()), strict=True):
                 verdicts_by_id[job.id] = verdict
             self.tidy()
         return verdicts_by_id
+
+    def _run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:
+        """Run a batch; when that ends with trouble, recovery has to come before the next one."""
+        try:
+            return self._applier.run(jobs, unsaved=unsaved)
+        except BaseException:
+            self._needs_recovery = True
+            raise
 
     def run_new(self, jobs: Sequence[Job]) -> list[Verdict]:
         """Make new jobs durable, run them together and return their verdicts in order.
@@ -100,9 +108,9 @@ class Writer:
         try:
             if self._needs_recovery:
                 self.recover()
-            return self._applier.run(jobs, unsaved={job.id for job in jobs})
+            return self._run(jobs, unsaved={job.id for job in jobs})
         except (OmnislashError, OSError) as error:
-            _LOG.error("a batch could not be finished: %s", error, extra={"action": "batch_failed"})  # noqa: TRY400
+            _LOG.error("a batch could not be finished: %s", error, extra={"action": "batch_failed"})
             return self._salvage(jobs, error)
 
     def _salvage(self, jobs: Sequence[Job], error: Exception) -> list[Verdict]:

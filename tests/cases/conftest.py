@@ -16,12 +16,12 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import omnislash
-from omnislash import Brain, Outcome, Verdict
+from omnislash import Brain, OmnislashError, Outcome, Verdict
 from omnislash.testing import FixedClock
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ GIT_ENVIRONMENT = {
     "HOME": "/nonexistent",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "case",
-    "GIT_AUTHOR_EMAIL": "case@example.org",
-    "GIT_COMMITTER_NAME": "case",
-    "GIT_COMMITTER_EMAIL": "case@example.org",
+    **{f"GIT_{who}_{what}": "case@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
 }
 
 
@@ -103,13 +100,12 @@ class Session:
         self.send(request)
         return self.receive()
 
-    def call(self, tool: str, role: str = "ops", **arguments: Any) -> dict[str, Any]:
+    def call(self, tool: str, role: str = "ops", /, **arguments: Any) -> dict[str, Any]:
         """Return the answer of a tool; the failure's fields where it failed."""
         answer = self.ask({"role": role, "tool": tool, "arguments": arguments})
-        found: dict[str, Any] = answer.get("answer") or answer["failure"]
-        return found
+        return dict(answer.get("answer") or answer["failure"])
 
-    def killed_call(self, after_s: float, tool: str, **arguments: Any) -> dict[str, Any] | None:
+    def killed_call(self, after_s: float, tool: str, /, **arguments: Any) -> dict[str, Any] | None:
         """Make a call in a fresh process and kill -9 that process after so many seconds; return its answer, if any."""
         self.send({"fork": {"role": "ops", "tool": tool, "arguments": arguments}})
         seen: list[dict[str, Any]] = []
@@ -123,7 +119,7 @@ class Session:
             seen.append(self.receive())
         return next((line.get("answer") or line["failure"] for line in seen if {"answer", "failure"} & set(line)), None)
 
-    def race(self, calls: int, tool: str, **arguments: Any) -> list[dict[str, Any]]:
+    def race(self, calls: int, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
         """Make the same call in several fresh processes at once and return their answers."""
         self.send({"race": {"role": "ops", "tool": tool, "arguments": arguments}, "calls": calls})
         seen = [self.receive() for _ in range(calls)]
@@ -147,7 +143,7 @@ class CaseBrain:
     memory = "ops/MEMORY.md"
 
     def __init__(self, root: Path, files: Mapping[str, str | bytes]) -> None:
-        """Write the files and commit them."""
+        """Make a repository and write the files; the first commit is the case's."""
         self.root = root
         self.clock = FixedClock(NOW)
         self._brain: Brain | None = None
@@ -158,7 +154,6 @@ class CaseBrain:
         self._baseline: dict[str, bytes] = {}
         for path, text in files.items():
             self.by_hand(path, text)
-        self.commit()
 
     # -- the disk ----------------------------------------------------------------------------------------------------
 
@@ -178,20 +173,20 @@ class CaseBrain:
         """Return where a managed path lies."""
         return self.root / "memory" / path
 
-    def bytes(self, path: str = memory) -> bytes:
+    def data(self, path: str = memory) -> bytes:
         """Return what another process reads there at once."""
         return subprocess.run(["cat", "--", str(self.place(path))], check=True, capture_output=True).stdout
 
     def text(self, path: str = memory) -> str:
         """Return the text of a managed file."""
-        return self.bytes(path).decode()
+        return self.data(path).decode()
 
     def tree(self) -> dict[str, bytes]:
         """Return every file of the brain by path, without git's and the engine's own."""
-        skipped = (".git", ".omnislash")
         found: dict[str, bytes] = {}
         for directory, names, files in os.walk(self.root):
-            names[:] = [name for name in names if not (name in skipped and Path(directory) == self.root)]
+            if Path(directory) == self.root:
+                names[:] = [name for name in names if name not in {".git", ".omnislash"}]
             for name in files:
                 place = Path(directory, name)
                 found[str(place.relative_to(self.root))] = place.read_bytes()
@@ -208,9 +203,7 @@ class CaseBrain:
 
     def git(self, *arguments: str, text: bool = True) -> Any:
         """Run git in the brain and return what it prints."""
-        done = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=GIT_ENVIRONMENT, capture_output=True, check=False
-        )
+        done = subprocess.run(["git", *arguments], cwd=self.root, env=GIT_ENVIRONMENT, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
         return done.stdout.decode() if text else done.stdout
 
@@ -231,6 +224,16 @@ class CaseBrain:
     def agent(self, role: str = "ops", *, heartbeat: str | None = None) -> Agent:
         """Return an agent for one turn."""
         return self.brain.agent(role, heartbeat=heartbeat)
+
+    def ask(self, tool: str, arguments: Mapping[str, Any], *, role: str = "ops") -> dict[str, Any]:
+        """Return a tool's answer in this process, or the fields of the error that a caller sees.
+
+        Any other exception would be a stack trace for the user, and is one for the test.
+        """
+        try:
+            return self.agent(role).call(tool, arguments).to_json()
+        except OmnislashError as error:
+            return dict(error.to_json())
 
     def at(self, instant: str) -> None:
         """Set the clock."""
@@ -302,10 +305,9 @@ class CaseBrain:
             assert not changed
         return verdict
 
-    def check_verdict(self, verdict: Verdict, text: str, *, whole: bool = False) -> None:
+    def check_verdict(self, verdict: Verdict, text: str, *, whole: bool) -> None:
         """Hold a verdict against the disk: every path it names is there, and what landed is in all of them."""
         assert verdict.message
-        assert "Traceback" not in verdict.message
         for path in verdict.paths:
             data = self.text(path)
             if verdict.outcome in {Outcome.WRITTEN, Outcome.PARTIAL}:
@@ -339,23 +341,10 @@ class CaseBrain:
 def is_sound(data: bytes) -> bool:
     """Tell whether a file is valid UTF-8 without NUL."""
     try:
-        return b"\0" not in data and data.decode() is not None
+        data.decode()
     except UnicodeDecodeError:
         return False
-
-
-class MakeBrain(Protocol):
-    """Makes a fresh brain for a case."""
-
-    def __call__(  # noqa: D102 - the class says it
-        self,
-        *,
-        budget: int | None = None,
-        zone: str = "UTC",
-        lines: tuple[str, ...] = ("ops",),
-        sources: tuple[str, ...] = (),
-        files: Mapping[str, str | bytes] | None = None,
-    ) -> CaseBrain: ...
+    return b"\0" not in data
 
 
 def role_file(line: str, sources: tuple[str, ...] = ()) -> str:
@@ -364,12 +353,16 @@ def role_file(line: str, sources: tuple[str, ...] = ()) -> str:
     return f"---\ncapabilities: [{CAPABILITIES}]\n{block}---\nYou keep the line.\n"
 
 
-@pytest.fixture
-def make_brain(tmp_path: Path) -> Iterator[MakeBrain]:
-    """Make fresh brains, and check each of them when the case is over."""
-    made: list[CaseBrain] = []
+class MakeBrain:
+    """Makes fresh brains for a case."""
 
-    def make(
+    def __init__(self, directory: Path) -> None:
+        """Make them below a directory."""
+        self._directory = directory
+        self.made: list[CaseBrain] = []
+
+    def __call__(
+        self,
         *,
         budget: int | None = None,
         zone: str = "UTC",
@@ -377,6 +370,7 @@ def make_brain(tmp_path: Path) -> Iterator[MakeBrain]:
         sources: tuple[str, ...] = (),
         files: Mapping[str, str | bytes] | None = None,
     ) -> CaseBrain:
+        """Return a brain with a role for each line; `files` come on top of what it needs."""
         limit = "" if budget is None else f"memory:\n  fileMaxChars: {budget}\n"
         given: dict[str, str | bytes] = {
             "omnislash.yaml": f"memory:\n  sources: [{', '.join(sources)}]\n" if sources else "",
@@ -385,13 +379,18 @@ def make_brain(tmp_path: Path) -> Iterator[MakeBrain]:
             **{f"features/team/{line}.agent.md": role_file(line, sources) for line in lines},
             **(files or {}),
         }
-        made.append(CaseBrain(tmp_path / f"brain{len(made)}", given))
-        return made[-1]
+        self.made.append(CaseBrain(self._directory / f"brain{len(self.made)}", given))
+        return self.made[-1]
 
-    yield make
-    for brain in made:
+
+@pytest.fixture
+def make_brain(tmp_path: Path) -> Iterator[MakeBrain]:
+    """Make fresh brains, and check each of them when the case is over."""
+    maker = MakeBrain(tmp_path)
+    yield maker
+    for brain in maker.made:
         brain.close()
-    for brain in made:
+    for brain in maker.made:
         brain.check_always()
 
 

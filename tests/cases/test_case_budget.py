@@ -62,7 +62,11 @@ def test_o_27_no_shortened_text_holds_half_an_emoji(make_brain: MakeBrain) -> No
     memory = brain.agent().memory
     parts = [memory.read(brain.memory, offset=at, max_chars=size) for at in range(8, 16) for size in range(1, 6)]
     shown = [part.content for part in parts]
-    shown += [brain.swap(SUNFLOWER, "y").message, brain.drop(SUNFLOWER).message, brain.drop("x" + SUNFLOWER * 99).message]
+    shown += [
+        brain.swap(SUNFLOWER, "y").message,
+        brain.drop(SUNFLOWER).message,
+        brain.drop("x" + SUNFLOWER * 99).message,
+    ]
     for text in shown:
         text.encode("utf-8", "strict")
         text.encode("utf-16-le", "strict")
@@ -75,8 +79,10 @@ def test_o_27_parts_make_the_whole(make_brain: MakeBrain) -> None:
     text = f"- a{SUNFLOWER}b{SUNFLOWER * 3}c\n"
     brain = make_brain(files={"memory/ops/MEMORY.md": text})
     for size in range(1, 6):
-        parts, offset = [], 0
-        while offset is not None and len(parts) < 50:
+        parts: list[str] = []
+        offset: int | None = 0
+        while offset is not None:
+            assert len(parts) <= len(text) * 2
             part = brain.agent().memory.read(brain.memory, offset=offset, max_chars=size)
             parts.append(part.content)
             offset = part.next_offset

@@ -33,10 +33,10 @@ def test_o_24_a_memory_with_a_byte_order_mark_keeps_it(make_brain: MakeBrain) ->
     old = MARK + b"---\ntitle: ops\n---\n- first\n- second\n"
     brain = make_brain(files={"memory/ops/MEMORY.md": old})
     assert brain.core("third").outcome is Outcome.WRITTEN
-    assert brain.bytes() == old + b"\n## Memory (2026-11-30)\n\n- third\n"
+    assert brain.data() == old + b"\n## Memory (2026-11-30)\n\n- third\n"
     assert brain.swap("first", "1st").outcome is Outcome.WRITTEN
     assert brain.drop("second").outcome is Outcome.WRITTEN
-    assert brain.bytes() == MARK + b"---\ntitle: ops\n---\n- 1st\n\n## Memory (2026-11-30)\n\n- third\n"
+    assert brain.data() == MARK + b"---\ntitle: ops\n---\n- 1st\n\n## Memory (2026-11-30)\n\n- third\n"
 
 
 @pytest.mark.rule("WRITE-10", "WRITE-O6")
@@ -61,7 +61,7 @@ def test_o_25_a_log_with_crlf_gains_only_its_lines(make_brain: MakeBrain, conver
     brain.commit()
     assert brain.put("supplier called\nback at two").outcome is Outcome.WRITTEN
     expected = "# 2026-11-30\r\n\r\n- 08:00 opened\r\n- 08:40 counted\r\n- 09:00 supplier called\r\n  back at two\r\n"
-    assert brain.bytes(brain.day) == expected.encode()
+    assert brain.data(brain.day) == expected.encode()
     assert brain.git("diff", "--numstat").split() == ["2", "0", DAY]
     brain.commit()
     assert brain.git("status", "--porcelain") == ""
@@ -76,12 +76,14 @@ def test_o_25_a_memory_with_crlf_stays_one(make_brain: MakeBrain) -> None:
     brain.core("three\nlines")
     brain.swap("one", "1st\nentry")
     brain.drop("two")
-    assert brain.bytes() == b"# Ops\r\n\r\n- 1st\r\n  entry\r\n\r\n## Memory (2026-11-30)\r\n\r\n- three\r\n  lines\r\n"
+    assert brain.data() == b"# Ops\r\n\r\n- 1st\r\n  entry\r\n\r\n## Memory (2026-11-30)\r\n\r\n- three\r\n  lines\r\n"
 
 
 def test_o_25_a_role_with_crlf_has_clean_values(make_brain: MakeBrain) -> None:
     """The values of a CRLF role have no carriage return at their end."""
-    text = "---\r\nname: Crlf\r\ndescription: ends here\r\nskills:\r\n  - a\r\nmemory:\r\n  write: ops\r\n---\r\nBody.\r\n"
+    text = (
+        "---\r\nname: Crlf\r\ndescription: ends here\r\nskills:\r\n  - a\r\nmemory:\r\n  write: ops\r\n---\r\nBody.\r\n"
+    )
     brain = make_brain(files={"features/team/crlf.agent.md": text})
     role = brain.brain.config.roles["crlf"]
     assert (role.display_name, role.description, role.skills) == ("Crlf", "ends here", ("a",))
@@ -101,20 +103,19 @@ TEXTS = {
 
 @pytest.mark.rule("WRITE-15")
 @pytest.mark.parametrize("priority", ["false", "true"])
-@pytest.mark.parametrize(("text", "stored"), list(TEXTS.values()), ids=list(TEXTS))
-def test_o_26_broken_emoji_from_json(brain: CaseBrain, text: str, stored: bytes | None, priority: str) -> None:
+def test_o_26_broken_emoji_from_json(brain: CaseBrain, priority: str) -> None:
     """A whole emoji is stored as its four bytes, half of one or a NUL is refused, and the next call is answered."""
     session = brain.session()
     brain.name(brain.day, brain.memory)
-    raw = f'{{"role": "ops", "tool": "memory_write", "arguments": {{"content": "{text}", "priority": {priority}}}}}'
-    answer = session.ask(raw)["answer"]
-    if stored is None:
-        assert (answer["outcome"], brain.place(brain.day).exists()) == ("refused", False)
-        assert "Nothing was written" in answer["message"]
-    else:
-        assert answer["outcome"] == "written"
-        assert brain.bytes(brain.day) == b"# 2026-11-30\n\n- 09:00 " + stored + b"\n"
-    assert session.call("memory_overview")["line"] == "ops"
+    entries = b"# 2026-11-30\n\n"
+    for text, stored in TEXTS.values():
+        raw = f'{{"role": "ops", "tool": "memory_write", "arguments": {{"content": "{text}", "priority": {priority}}}}}'
+        answer = session.ask(raw)["answer"]
+        assert answer["outcome"] == ("refused" if stored is None else "written")
+        assert (stored is None) == ("Nothing was written" in answer["message"])
+        entries += b"" if stored is None else b"- 09:00 " + stored + b"\n"
+        assert brain.data(brain.day) == entries
+        assert session.call("memory_overview")["line"] == "ops"
 
 
 #: Every text argument of every tool, with half an emoji in it.
@@ -143,36 +144,32 @@ HALVES = {
 
 @pytest.mark.parametrize(("tool", "arguments"), list(HALVES.values()), ids=list(HALVES))
 def test_o_26_half_an_emoji_breaks_no_tool(make_brain: MakeBrain, tool: str, arguments: dict[str, Any]) -> None:
-    """Half an emoji in any argument is answered in JSON, stored nowhere, and the same process answers the next call."""
+    """Half an emoji in any argument is answered, stored nowhere, and the next call is answered too."""
     brain = make_brain(files={"memory/ops/MEMORY.md": "- kept\n"})
-    brain.name(brain.day)
-    session = brain.session()
-    answer = session.call(tool, **arguments)
-    if tool not in {"memory_list", "memory_read", "audit_list"} and "requestId" not in arguments:
-        assert answer["outcome"] == "refused"
-    assert session.call("memory_read", path=brain.memory)["content"] == "- kept\n"
+    answer = brain.ask(tool, arguments)
+    json.dumps(answer)
+    if tool not in {"memory_list", "memory_read", "audit_list"}:
+        assert (answer.get("outcome") or answer["kind"]) in {"refused", "usage"}
+    assert brain.ask("memory_read", {"path": brain.memory})["content"] == "- kept\n"
 
 
 @pytest.mark.rule("WRITE-O4")
-@pytest.mark.parametrize(("text", "stored"), list(TEXTS.values()), ids=list(TEXTS))
-def test_o_26_broken_emoji_over_the_socket(brain: CaseBrain, text: str, stored: bytes | None) -> None:
+def test_o_26_broken_emoji_over_the_socket(brain: CaseBrain) -> None:
     """The worker's socket answers raw JSON the same way, and answers the next line on the same connection."""
     session = brain.session()
     brain.name(brain.day)
     assert session.ask({"worker": True}) == {"worker": True}
-    raw = '{"op": "call", "role": "ops", "tool": "memory_write", "arguments": {"content": "%s"}}\n' % text  # noqa: UP031
     owner = json.loads((brain.root / ".omnislash/writer.lock").read_text(encoding="utf-8"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.connect(owner["address"])
         with caller.makefile("rwb") as lines:
-            answers = [ask_raw(lines, line.encode()) for line in (raw, "no json at all\n", "[]\n", raw)]
-    outcomes = [answer.get("answer", {}).get("outcome") for answer in answers]
-    if stored is None:
-        assert outcomes == ["refused", None, None, "refused"]
-        assert not brain.place(brain.day).exists()
-    else:
-        assert outcomes == ["written", None, None, "duplicate"]
-        assert brain.bytes(brain.day).endswith(b"- 09:00 " + stored + b"\n")
+            for text, stored in TEXTS.values():
+                raw = f'{{"op": "call", "role": "ops", "tool": "memory_write", "arguments": {{"content": "{text}"}}}}\n'
+                answers = [ask_raw(lines, line.encode()) for line in (raw, "no json at all\n", "[]\n", raw)]
+                outcomes = [answer.get("answer", {}).get("outcome") for answer in answers]
+                first, second = ("refused", "refused") if stored is None else ("written", "duplicate")
+                assert outcomes == [first, None, None, second]
+    assert brain.data(brain.day) == b"# 2026-11-30\n\n- 09:00 bed \xf0\x9f\x8c\xbb sown\n"
 
 
 def ask_raw(lines: Any, line: bytes) -> dict[str, Any]:
@@ -204,8 +201,8 @@ INVISIBLE = {
 def test_o_57_honest_invisible_characters_are_kept(brain: CaseBrain, text: str) -> None:
     """Joiners and direction marks are accepted, kept byte for byte, and shown."""
     assert brain.core(text).outcome is Outcome.WRITTEN
-    assert brain.bytes(brain.day) == f"# 2026-11-30\n\n- 09:00 {text}\n".encode()
-    assert brain.bytes() == f"## Memory (2026-11-30)\n\n- {text}\n".encode()
+    assert brain.data(brain.day) == f"# 2026-11-30\n\n- 09:00 {text}\n".encode()
+    assert brain.data() == f"## Memory (2026-11-30)\n\n- {text}\n".encode()
     assert brain.agent().memory.read(brain.memory).content.endswith(f"- {text}\n")
     assert brain.put(text).outcome is Outcome.DUPLICATE
     assert brain.drop(text).outcome is Outcome.WRITTEN

@@ -38,7 +38,7 @@ def test_o_05_put_continues_a_log_that_a_person_began(make_brain: MakeBrain) -> 
     old = b"# 2026-11-30\n\n- 09:00 opened the shop\n- 09:40 till counted"
     brain = make_brain(files={DAY: old})
     assert brain.put("supplier called back").outcome is Outcome.WRITTEN
-    assert brain.bytes(brain.day) == old + b"\n- 09:00 supplier called back\n"
+    assert brain.data(brain.day) == old + b"\n- 09:00 supplier called back\n"
 
 
 @separators

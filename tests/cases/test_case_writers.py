@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,11 +52,33 @@ def test_o_01_the_very_first_writes_meet(brain: CaseBrain) -> None:
     """Processes that meet in a brain that nobody has written to yet wait for each other; none is turned away."""
     brain.name(brain.day)
     nursery = brain.session()
-    for number in range(25):
+    for number in range(10):
         answers = nursery.race(4, "memory_write", content=f"round {number}")
         assert sorted(answer["outcome"] for answer in answers) == ["duplicate"] * 3 + ["written"]
         assert tags(brain, "round")[-1] == f"round {number}"
         shutil.rmtree(brain.root / ".omnislash")
+
+
+@pytest.mark.rule("WRITE-02", "WRITE-O8")
+def test_o_01_a_state_database_in_the_making_is_waited_for(brain: CaseBrain) -> None:
+    """A process that comes while another one is making the state database waits for it and then writes."""
+    (brain.root / ".omnislash").mkdir()
+    (brain.root / ".omnislash/.gitignore").write_text("*\n", encoding="utf-8")
+    begun = threading.Event()
+
+    def hold() -> None:
+        with contextlib.closing(sqlite3.connect(brain.root / ".omnislash/state.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            begun.set()
+            time.sleep(0.3)
+            other.execute("COMMIT")
+
+    maker = threading.Thread(target=hold)
+    maker.start()
+    begun.wait()
+    verdict = brain.put("patient")
+    maker.join()
+    assert verdict.outcome == "written"
 
 
 @pytest.mark.rule("WRITE-01", "TOOL-O1")

@@ -7,13 +7,16 @@ to an end by an undisturbed process, and held against the quiet run.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
 import sqlite3
+import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from omnislash import Brain
@@ -30,7 +33,6 @@ from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from omnislash.store.disk import Disk
     from omnislash.writer.plans import WriterSettings
@@ -129,6 +131,12 @@ def all_text(root: Path) -> str:
     return "\n".join(data.decode("utf-8", "replace") for path, data in snapshot(root).items() if path.endswith(".md"))
 
 
+def text_of(root: Path, *paths: str) -> str:
+    """Return the text of these files and of every conflict copy."""
+    found = {path: data for path, data in snapshot(root).items() if path in paths or "/conflicts/" in path}
+    return "\n".join(data.decode("utf-8", "replace") for data in found.values())
+
+
 # -- the state database --------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +174,8 @@ def job_states(root: Path) -> dict[str, tuple[str, Verdict | None]]:
 
 def read_result(root: Path) -> Result:
     """Return what a run has left."""
-    numbers = {row["id"]: f"job-{row['seq']}" for row in query(root, "SELECT seq, id FROM jobs")}
+    rows = query(root, "SELECT id FROM jobs ORDER BY seq")
+    numbers = {row["id"]: f"job-{number}" for number, row in enumerate(rows, start=1)}
 
     def scrub(text: str) -> str:
         for job_id, number in numbers.items():
@@ -200,9 +209,7 @@ class Work:
         """Prepare the brain."""
         self.kind = kind
         self._directory = directory
-        self._template = make_brain(
-            directory / "template", kind.files, ask_before_delete=kind.through == "approval"
-        )
+        self._template = make_brain(directory / "template", kind.files, ask_before_delete=kind.through == "approval")
         self._count = 0
         self._jobs = self._make_jobs() if kind.through == "worker" else []
         if kind.through == "queue":
@@ -291,7 +298,7 @@ class Work:
 @contextlib.contextmanager
 def open_writer(root: Path, *, disk: Disk | None = None) -> Iterator[Writer]:
     """Give the brain's writer, as a worker or a call makes it."""
-    settings = _settings(root)
+    settings = _settings()
     with contextlib.closing(State(_state_directory(root) / "state.db", disk=disk)) as state:
         yield Writer(
             state,
@@ -308,8 +315,11 @@ def _state_directory(root: Path) -> Path:
     return directory
 
 
-def _settings(root: Path) -> WriterSettings:
-    return writer_settings(load_brain(root, shipped=constitution_directory()))
+@functools.cache
+def _settings() -> WriterSettings:
+    """Return the writer's settings, which are the same for every brain of the harness."""
+    with tempfile.TemporaryDirectory() as directory:
+        return writer_settings(load_brain(make_brain(Path(directory), {}), shipped=constitution_directory()))
 
 
 def restart(root: Path) -> None:
@@ -318,6 +328,14 @@ def restart(root: Path) -> None:
         writer.recover()
         writer.drain()
         writer.tidy()
+
+
+def write_once_more(root: Path) -> None:
+    """Write to the log and to MEMORY.md of `main`: a later write is when a stale save is noticed at the latest."""
+    with Brain.open(root, clock=FixedClock()) as brain:
+        brain.agent("nova").memory.write("One more thing.", priority=True)
+    with open_writer(root) as writer:
+        writer.check_recent_files()
 
 
 def run_in_child(action: Callable[[], object]) -> int:

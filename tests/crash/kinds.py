@@ -33,14 +33,14 @@ _BATCH = (
 _BATCH_FILES = {DAY: _LOG, MEMORY: _CURATED, "ops/notes.md": "The key is blue.\n"}
 
 KINDS = (
-    Kind("write, first of its line", (_write("The choir came."),), 20),
+    Kind("write, first of its line", (_write("The choir came."),), 18),
     Kind("write, existing log", (_write("The choir came."),), 9, {DAY: _LOG}),
     Kind("write twice", (_write("The choir came."), _write("The choir sang.")), 18, {DAY: _LOG}),
     Kind("duplicate", (_write("The heating was repaired."),), 2, {DAY: _LOG}),
     Kind("priority", (_write("The choir comes on Mondays.", priority=True),), 15, {DAY: _LOG, MEMORY: _CURATED}),
     Kind("priority with a drop", (_write("The choir comes on Mondays.", priority=True),), 15, {MEMORY: _DATED}),
     Kind("priority refused", (_write("The choir comes on Mondays.", priority=True),), 9, {DAY: _LOG, MEMORY: _FULL}),
-    Kind("deposit", (ToolCall("memory_write", {"content": "Sync failed.", "line": "ops"}, heartbeat="briefing"),), 20),
+    Kind("deposit", (ToolCall("memory_write", {"content": "Sync failed.", "line": "ops"}, heartbeat="briefing"),), 18),
     Kind(
         "edit of an entry",
         (ToolCall("memory_edit", {"path": DAY, "old": "The heating was repaired.", "new": "The heating works."}),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -75,8 +76,10 @@ class WorkerProcess:
         assert self._process.stdout.readline().strip() == word
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send it a signal; a stop is waited for."""
         self._process.send_signal(number)
+        if number is signal.SIGSTOP:
+            os.waitpid(self.pid, os.WUNTRACED)
 
     def stop(self) -> None:
         """Let it finish, and wait for its end."""
@@ -123,7 +126,13 @@ class SampleBrain:
         return self.put(f"memory/{path}", content)
 
     def role(
-        self, name: str, memory: str | None = "{}", *, capabilities: str = EVERYTHING, where: str = "team", more: str = ""
+        self,
+        name: str,
+        memory: str | None = "{}",
+        *,
+        capabilities: str = EVERYTHING,
+        where: str = "team",
+        more: str = "",
     ) -> None:
         """Write a role's file."""
         block = "" if memory is None else f"memory: {memory}\n"
@@ -159,8 +168,14 @@ class SampleBrain:
         return (self.root / "memory" / path).read_bytes()
 
     def files(self) -> dict[str, bytes]:
-        """Return everything below `memory/`, hidden and temporary files too."""
+        """Return everything below `memory/`, hidden files too.
+
+        A worker removes its temporary files after it has answered, so they get a second to go.
+        """
         memory = self.root / "memory"
+        deadline = time.monotonic() + 1
+        while any(memory.rglob(".omnislash-*")) and time.monotonic() < deadline:
+            time.sleep(0.005)
         places = sorted(place for place in memory.rglob("*") if place.is_file())
         return {str(place.relative_to(memory)): place.read_bytes() for place in places}
 

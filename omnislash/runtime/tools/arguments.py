@@ -81,7 +81,9 @@ class WriteFileArguments(Arguments):
     path: str = Field(description="File of your own line; it is made when it does not exist.")
     content: str = Field(description="The whole text of the file.")
     expect_hash: str | None = Field(
-        None, description="hash of the memory_read that the text is based on, or absent; a changed file is refused."
+        None,
+        pattern=r"^([0-9a-f]{64}|absent)$",
+        description="hash of the memory_read that the text is based on, or absent; a changed file is refused.",
     )
 
 
@@ -103,8 +105,8 @@ class DeleteArguments(Arguments):
 class AuditArguments(Arguments):
     """Arguments of `audit_list`."""
 
-    path: str | None = Field(None, description="Only writes to this file.")
-    line: str | None = Field(None, description="Only writes to this line.")
+    path: str | None = Field(None, min_length=1, max_length=1000, description="Only writes to this file.")
+    line: str | None = Field(None, min_length=1, max_length=100, description="Only writes to this line.")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many rows at most, newest first.")
     cursor: str | None = Field(None, description="nextCursor of the answer before.")
 
@@ -124,4 +126,6 @@ def parse_arguments(kind: type[A], arguments: Mapping[str, Any], *, tool: str) -
 def _explain(problem: ErrorDetails) -> str:
     name = ".".join(str(part) for part in problem["loc"])
     text = problem["msg"]
+    if problem["type"] == "string_pattern_mismatch":
+        return f"{name}: expected 64 hex digits, as memory_read gives them in hash, or absent"
     return f"the argument {name} is missing" if problem["type"] == "missing" else f"{name}: {text[:1].lower()}{text[1:]}"

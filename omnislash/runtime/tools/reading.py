@@ -213,12 +213,14 @@ def _section(text: str, heading: str, path: str) -> str:
 def cut_chars(text: str, *, offset: int, limit: int) -> tuple[str, int | None]:
     """Return a part of a text and where the next part starts; both counted in UTF-16 units.
 
-    A pair of surrogates is never split: the part then ends one unit earlier, or starts one unit later.
+    A pair of surrogates is never split: the part ends one unit earlier, or holds the whole pair when it would be empty
+    otherwise, so that a caller who goes on always comes to the end.
     """
     units = text.encode("utf-16-le", "surrogatepass")
     start, end = offset * 2, (offset + limit) * 2
-    start += 2 * _is_low(units, start)
-    end -= 2 * (_is_low(units, end) and end - 2 > start)
+    start -= 2 * _is_low(units, start)
+    if _is_low(units, end):
+        end += -2 if end - 2 > start else 2
     part = units[start:end].decode("utf-16-le", "surrogatepass")
     return part, end // 2 if end < len(units) else None
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from omnislash.runtime.turns import Ports, Turn
 
 _LOG = logging.getLogger(__name__)
+#: As much of a path is judged for credentials; a longer one is no path anyway.
+_JUDGED_CHARS = 4096
 #: The capability behind the gate that a person opens (TOOL-16).
 DELETE_CAPABILITY = "memory:delete"
 
@@ -68,6 +70,9 @@ def write(turn: Turn, ports: Ports, arguments: WriteArguments, *, job_id: str | 
     if turn.replay:
         return verdicts.read_only()
     config = ports.config()
+    secret = _find_secret(config, arguments.line, arguments.request_id)
+    if secret:
+        return _refuse(turn, ports, "memory_write", secret_message(secret))
     target = resolve_target(
         turn.scope,
         line=arguments.line,
@@ -175,6 +180,9 @@ def _line(path: ManagedPath) -> LineName:
 
 def _own_path(turn: Turn, config: BrainFiles, text: str) -> ManagedPath:
     """Return the path as one of the own line, or raise the refusal that names that line (TOOL-O5)."""
+    secret = _find_secret(config, text[:_JUDGED_CHARS])
+    if secret:
+        raise _NotAllowedError(secret_message(secret))
     try:
         located = locate(text, sources=config.sources)
     except InvalidNameError as error:
@@ -186,15 +194,21 @@ def _own_path(turn: Turn, config: BrainFiles, text: str) -> ManagedPath:
     return ManagedPath(located.path)
 
 
+def _find_secret(config: BrainFiles, *texts: str | None) -> str | None:
+    """Return the class of a credential that stands in one of the texts, or None."""
+    if config.manifest.memory.secrets != "refuse":
+        return None
+    return next((found for text in texts if text and (found := find_secret(text))), None)
+
+
 def _find_problem(config: BrainFiles, text: str, *, secrets: bool = True) -> str | None:
     """Return why a text can't be stored at all, or None (SECRET-O1)."""
     try:
         check_content(text)
     except InvalidContentError as error:
         return f"{error.message} Nothing was written." if "othing was written" not in error.message else error.message
-    if secrets and config.manifest.memory.secrets == "refuse" and (secret := find_secret(text)):
-        return secret_message(secret)
-    return None
+    secret = _find_secret(config, text) if secrets else None
+    return secret_message(secret) if secret else None
 
 
 # -- handing over ----------------------------------------------------------------------------------------------------

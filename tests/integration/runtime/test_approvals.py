@@ -16,7 +16,9 @@ MEMORY = "# M\n\n## Memory (2026-08-01)\n\n- a\n- b\n\n## People\n\n- Maria\n"
 TARGETS = [
     pytest.param({"path": "main/MEMORY.md"}, None, id="the file"),
     pytest.param({"path": "main/MEMORY.md", "entry": "a"}, MEMORY.replace("- a\n", ""), id="an entry"),
-    pytest.param({"path": "main/MEMORY.md", "section": "People"}, MEMORY.split("## People")[0], id="a section"),
+    pytest.param(
+        {"path": "main/MEMORY.md", "section": "People"}, MEMORY.split("## People", maxsplit=1)[0], id="a section"
+    ),
 ]
 
 

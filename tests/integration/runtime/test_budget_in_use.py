@@ -215,7 +215,9 @@ def test_edited_section_is_not_dropped_by_its_own_edit(sample: SampleBrain) -> N
     sample.put_memory(MEMORY, curated(700) + dated(1, 100) + dated(2, 100) + dated(3, 100))
 
     first = "d" * (100 - 27)
-    verdict = sample.agent().memory.edit(MEMORY, old=f"(2026-08-01)\n\n- {first}", new="(2026-08-01)\n\n- longer" + first)
+    verdict = sample.agent().memory.edit(
+        MEMORY, old=f"(2026-08-01)\n\n- {first}", new="(2026-08-01)\n\n- longer" + first
+    )
 
     assert verdict.outcome is Outcome.WRITTEN
     text = sample.text(MEMORY)
@@ -267,4 +269,4 @@ def test_memory_file_is_managed(sample: SampleBrain) -> None:
     assert memory.delete(MEMORY, section="Memory (2026-08-02)").outcome is Outcome.WRITTEN
     assert sample.text(MEMORY) == "## Memory (2026-08-30)\n\n- newer\n"
     assert memory.delete(MEMORY).outcome is Outcome.WRITTEN
-    assert set(sample.files()) == set()
+    assert set(sample.files()) == {TODAY}

@@ -61,9 +61,7 @@ def test_signature_stands_at_the_very_end(two: SampleBrain) -> None:
     """The signature ends an entry of several lines too."""
     two.agent("assistant", heartbeat="briefing").memory.write("sync failed\n\ntwice today", line="ops")
 
-    assert two.text(OPS_TODAY) == (
-        "# 2026-08-30\n\n- 09:05 sync failed\n\n  twice today — assistant · briefing\n"
-    )
+    assert two.text(OPS_TODAY) == ("# 2026-08-30\n\n- 09:05 sync failed\n\n  twice today — assistant · briefing\n")
 
 
 @pytest.mark.rule("REPORT-05")

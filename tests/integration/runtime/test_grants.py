@@ -176,6 +176,35 @@ def test_copy_replaces_the_engines_role(sample: SampleBrain) -> None:
     assert browser.memory.write("x").paths == ("web/2026/08/2026-08-30.md",)
 
 
+@pytest.mark.rule("TOOL-17")
+def test_engine_ships_no_curator(sample: SampleBrain) -> None:
+    """The engine brings no heartbeat or hook of its own, and no shipped role that may delete."""
+    config = sample.open().config
+
+    assert (config.heartbeats, config.hooks) == ({}, {})
+    assert [role.id for role in config.roles.values() if "memory:delete" in role.capabilities and role.is_shipped] == []
+
+
+@pytest.mark.rule("BOUNDARY-02", "BOUNDARY-04")
+@pytest.mark.parametrize(("memory", "line"), [(None, None), ("{}", "main"), ("{write: research}", "research")])
+def test_state_decides_nothing_about_memory(sample: SampleBrain, memory: str | None, line: str | None) -> None:
+    """A role's `state` gives it neither memory nor a line; the same word may stand in both."""
+    sample.role("keeper", memory, more="state: {namespace: research}\n")
+    keeper = sample.agent("keeper")
+
+    assert keeper.scope.line == line
+    assert bool(keeper.tools) is (line is not None)
+
+
+@pytest.mark.rule("KNOB-27", "BUDGET-17")
+def test_reader_may_carry_less_than_the_file_holds(sample: SampleBrain) -> None:
+    """A role whose priorityChars lies under fileMaxChars loads, and what it carries does not bound what it writes."""
+    sample.manifest("{fileMaxChars: 1000}")
+    sample.role("narrow", "{priorityChars: 10}")
+
+    assert sample.agent("narrow").memory.write("x" * 500, priority=True).outcome is Outcome.WRITTEN
+
+
 @pytest.mark.rule("TOOL-10")
 def test_lines_are_not_in_the_schema(sample: SampleBrain) -> None:
     """Two agents with different lines are offered the very same schema, which names no line of theirs."""
@@ -215,9 +244,7 @@ def test_paths_and_cuts_are_told_by_the_tools(sample: SampleBrain) -> None:
         ("memory_move", {"from": "main/a.md"}, "to"),
     ],
 )
-def test_wrong_call_names_what_is_wrong(
-    sample: SampleBrain, tool: str, arguments: dict[str, Any], named: str
-) -> None:
+def test_wrong_call_names_what_is_wrong(sample: SampleBrain, tool: str, arguments: dict[str, Any], named: str) -> None:
     """A call that makes no sense raises one sentence that names the argument or the tool, and writes nothing."""
     with pytest.raises(UsageError, match=named):
         sample.agent().call(tool, arguments)

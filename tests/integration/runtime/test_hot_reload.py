@@ -92,7 +92,9 @@ def test_broken_manifest_keeps_the_last_good_one(
 
     assert [(each.outcome, each.budget and each.budget.limit) for each in verdicts] == [(Outcome.PARTIAL, 60)] * 3
     rejected = [record for record in caplog.records if record.__dict__.get("action") == "config_rejected"]
-    assert [(record.__dict__["path"], record.__dict__["key"]) for record in rejected] == [(MANIFEST, "memory.fileMaxChar")]
+    assert [(record.__dict__["path"], record.__dict__["key"]) for record in rejected] == [
+        (MANIFEST, "memory.fileMaxChar")
+    ]
     assert mended.outcome is Outcome.WRITTEN
     if own:
         own.stop()

@@ -22,7 +22,7 @@ def pages(agent: Agent, **arguments: Any) -> list[list[str]]:
         arguments = {**arguments, "cursor": answer["nextCursor"]}
 
 
-@pytest.mark.parametrize(("limit", "lengths"), [(300, [300, 300, 300, 100]), (500, [500, 500]), (1000, [1000])])
+@pytest.mark.parametrize(("limit", "lengths"), [(300, [300, 300, 300, 100]), (1000, [1000])])
 def test_thousand_files_page_by_page(sample: SampleBrain, limit: int, lengths: list[int]) -> None:
     """A thousand files come in pages of the asked size, each file once, in the order of their paths."""
     names = sorted(f"main/notes/{number:04}.md" for number in range(1000))

@@ -401,7 +401,15 @@ def test_link_shows_nothing_from_outside(sample: SampleBrain, shape: str) -> Non
 @pytest.mark.rule("SCOPE-02", "TOOL-14")
 @pytest.mark.parametrize(
     "path",
-    ["../omnislash.yaml", "main/../../omnislash.yaml", "/etc/passwd", "main//a.md", "main/./a.md", "main\\a.md", "main"],
+    [
+        "../omnislash.yaml",
+        "main/../../omnislash.yaml",
+        "/etc/passwd",
+        "main//a.md",
+        "main/./a.md",
+        "main\\a.md",
+        "main",
+    ],
 )
 def test_no_spelling_climbs_out_when_reading(sample: SampleBrain, path: str) -> None:
     """A path that climbs, starts at the root or names no file is refused before the disk is touched."""

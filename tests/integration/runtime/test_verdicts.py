@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from omnislash import Agent, Verdict
     from tests.integration.conftest import SampleBrain
 
 TODAY = "main/2026/08/2026-08-30.md"
@@ -30,7 +29,7 @@ def test_write_lands_in_todays_log(sample: SampleBrain) -> None:
     """The first write makes the line and its log; the answer names the file and nothing else is made."""
     answer = sample.agent().call("memory_write", {"content": "We ship on Fridays."}).to_json()
 
-    assert {"outcome": "written", "paths": [TODAY]} == {key: answer[key] for key in ("outcome", "paths")}
+    assert {key: answer[key] for key in ("outcome", "paths")} == {"outcome": "written", "paths": [TODAY]}
     assert TODAY in answer["message"]
     assert sample.files() == {TODAY: b"# 2026-08-30\n\n- 09:05 We ship on Fridays.\n"}
 

@@ -336,3 +336,15 @@ def test_what_an_old_section_got_goes_with_it(more: str, protected_at: int | Non
     before = curated(400) + dated(AUG_01, 300)
     fit = fit_memory(before + more, text_before=before, budget=Budget.of(500), protected_at=protected_at)
     assert (fit.text, fit.dropped, fit.chars) == (curated(400), (AUG_01,), 400)
+
+
+@pytest.mark.rule("BUDGET-06", "BUDGET-O5")
+def test_drops_pile_up_no_empty_lines() -> None:
+    """Day after day the oldest section goes and a new one comes, and one empty line stands before each section."""
+    text = "# Notes\n\n## Plans\n\n- Keep this.\n"
+    for day in range(1, 20):
+        added = add_entry(parse_memory(text), "x" * 40, on=date(2026, 11, day))
+        fitted = fit_memory(added.text, text_before=text, budget=Budget.of(100), protected_at=added.at)
+        assert fitted.accepted
+        text = fitted.text
+    assert text == "# Notes\n\n## Plans\n\n- Keep this.\n\n## Memory (2026-11-19)\n\n- " + "x" * 40 + "\n"
