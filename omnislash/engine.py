@@ -110,11 +110,12 @@ class Brain:
 
     def _prepare(self) -> None:
         """Make the brain's `.omnislash/`, hidden from git."""
-        if self._directory.is_dir():
+        hidden = self._directory / ".gitignore"
+        if hidden.is_file():
             return
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (self._directory / ".gitignore").write_text("*\n", encoding="utf-8")
+            hidden.write_text("*\n", encoding="utf-8")
         except OSError as error:
             message = (
                 f"{STATE_DIRECTORY}/ can't be made in the brain: {error.strerror}. Nothing was written. "

@@ -32,6 +32,7 @@ from enum import Enum, auto
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from omnislash.core.events import parse_event
 from omnislash.core.lines import ManagedPath
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import OmnislashError, StorageError
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from omnislash.core.events import MemoryEvent
     from omnislash.store.state import State
 
 _LOG = logging.getLogger(__name__)
@@ -76,6 +78,8 @@ class Recovered:
     requeued: int = 0
     #: Keys of intent rows of which nothing is left, with the directories that have to be synced before they go.
     leftover: Mapping[str, set[Path]] = field(default_factory=dict)
+    #: What the finished jobs come to, for listeners (EVENT-01).
+    events: tuple[MemoryEvent, ...] = ()
 
 
 def recover(state: State, files: MemoryFiles, *, now: datetime) -> Recovered:
@@ -98,6 +102,7 @@ def recover(state: State, files: MemoryFiles, *, now: datetime) -> Recovered:
         finished=sum(each.finished for each in done),
         requeued=sum(each.requeued for each in done),
         leftover=leftover | {key: directories for each in done for key, directories in each.leftover.items()},
+        events=tuple(event for each in done for event in each.events),
     )
     if total.finished or total.requeued:
         extra = {"action": "recovered", "finished": total.finished, "requeued": total.requeued}
@@ -152,15 +157,16 @@ def _recover_batch(  # noqa: PLR0917 - one call site, and every argument is a di
     if not in_effect:
         stages = [_restore_removed(*pair, stage, files=files) for pair, stage in zip(pairs, stages, strict=True)]
     files.sync_chain(replacements)
+    events: tuple[MemoryEvent, ...] = ()
     with state.transaction():
         if in_effect:
-            _finish(jobs, changes, state, now)
+            events = _finish(jobs, changes, state, now)
         else:
             _requeue(jobs, state, resumed=any(stage is not Stage.NOT_BEGUN for stage in stages))
         note_watches(state, watches, at=now.isoformat())
         state.run("leave_changes", batch=key)
     gone = {left_key(each): {each.target.parent} for each in replacements if files.discard(each)}
-    return Recovered(len(jobs), 0, gone) if in_effect else Recovered(0, len(jobs), gone)
+    return Recovered(len(jobs), 0, gone, events) if in_effect else Recovered(0, len(jobs), gone)
 
 
 def _replacement(row: sqlite3.Row, files: MemoryFiles) -> Replacement:
@@ -238,16 +244,22 @@ def _restore_removed(change: Replacement, row: sqlite3.Row, stage: Stage, *, fil
     return stage
 
 
-def _finish(jobs: list[sqlite3.Row], changes: list[sqlite3.Row], state: State, now: datetime) -> None:
+def _finish(
+    jobs: list[sqlite3.Row], changes: list[sqlite3.Row], state: State, now: datetime
+) -> tuple[MemoryEvent, ...]:
+    """Give the jobs the verdicts that were planned for them; return what has happened."""
     at = now.isoformat()
+    happened: list[MemoryEvent] = []
     for row in jobs:
         planned = json.loads(row["verdict"])
         job = Job.from_row(row)
         events = [(event["name"], event["payload"]) for event in planned["events"]]
         finish_row(state, job, Verdict.from_json(planned["verdict"]), events, at=at)
+        happened += [parse_event(name, payload) for name, payload in events]
         note_watches(state, [Watch.from_json(watch) for watch in planned["watches"]], at=at)
     for change in changes:
         state.run("set_file", path=change["path"], hash=change["hash_after"], at=at)
+    return tuple(happened)
 
 
 def _requeue(jobs: list[sqlite3.Row], state: State, *, resumed: bool) -> None:

@@ -14,10 +14,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omnislash.core import verdicts
-from omnislash.core.verdicts import Verdict
+from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
 from omnislash.writer.applying import Applier
-from omnislash.writer.jobs import Job
+from omnislash.writer.jobs import DeleteRequest, EditRequest, Job
 from omnislash.writer.recovery import recover
 from omnislash.writer.watching import WATCHED, keep_lost_entries
 
@@ -56,6 +56,8 @@ class Writer:
         self._files = files
         self._clock = clock
         self._applier = Applier(state, files, settings=settings, clock=clock, on_event=on_event)
+        self._on_event = on_event
+        self._left_traces = False
         self._watched: dict[str, tuple[int, int, int]] = {}
         self._needs_recovery = True
 
@@ -71,10 +73,19 @@ class Writer:
         found = recover(self._state, self._files, now=self._clock.now())
         self._applier.drop_later(found.leftover)
         self._needs_recovery = False
+        for event in found.events:
+            self._on_event(event)
 
     def tidy(self) -> None:
-        """Remove the temporary files of what is done; nobody has to wait for it."""
+        """Remove what is not needed any more; nobody has to wait for it.
+
+        The temporary files of what is done, and what the state database's log still holds of a text that was refused
+        or forgotten.
+        """
         self._applier.tidy()
+        if self._left_traces:
+            self._state.scrub()
+            self._left_traces = False
 
     def drain(self) -> dict[str, Verdict]:
         """Run everything that is queued, in order; return the verdicts by job id.
@@ -95,10 +106,13 @@ class Writer:
     def _run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:
         """Run a batch; when that ends with trouble, recovery has to come before the next one."""
         try:
-            return self._applier.run(jobs, unsaved=unsaved)
+            verdicts_in_order = self._applier.run(jobs, unsaved=unsaved)
         except BaseException:
             self._needs_recovery = True
             raise
+        if any(map(_leaves_traces, jobs, verdicts_in_order)):
+            self._left_traces = True
+        return verdicts_in_order
 
     def run_new(self, jobs: Sequence[Job]) -> list[Verdict]:
         """Make new jobs durable, run them together and return their verdicts in order.
@@ -166,3 +180,8 @@ class Writer:
             state.run("prune_additions", before=(now - WATCHED).isoformat())
             state.run("prune_jobs", before=(now - KEPT).isoformat())
             state.run("prune_events", before=(now - KEPT).isoformat())
+
+
+def _leaves_traces(job: Job, verdict: Verdict) -> bool:
+    """Tell whether the queue has held a text that shall be nowhere: a refused one, or one that is to be forgotten."""
+    return isinstance(job.request, DeleteRequest | EditRequest) or verdict.outcome in {Outcome.REFUSED, Outcome.FAILED}
