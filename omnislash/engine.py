@@ -366,9 +366,7 @@ class Memory:
         request_id: str | None = None,
     ) -> Verdict:
         """Remember something; blocks until the verdict is durable."""
-        return self._change(
-            "memory_write", content=content, priority=priority, line=line, requestId=request_id
-        )
+        return self._change("memory_write", content=content, priority=priority, line=line, requestId=request_id)
 
     def edit(self, path: str, *, old: str, new: str) -> Verdict:
         """Replace a whole entry, or a text that occurs once."""

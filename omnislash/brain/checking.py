@@ -183,7 +183,7 @@ def _check_sources(desk: _Desk) -> None:
 def _check_manifest(desk: _Desk) -> None:
     root = desk.found.manifest.root
     for problem in _problems(desk.defaults, desk) if root is not None else ():
-        severity = Severity.boot if problem.severity is Severity.load else problem.severity
+        severity = Severity.BOOT if problem.severity is Severity.LOAD else problem.severity
         _report(replace(problem, severity=severity), desk.found.manifest_label, root, _BLOCK, desk)
 
 
@@ -202,7 +202,7 @@ def _soften(problem: RefProblem, desk: _Desk) -> RefProblem:
     if not desk.has_unknown_lines and desk.found.manifest.value is not None:
         return problem
     text = f"{problem.problem} A file that does not load may be the one that writes it; mend that first."
-    return replace(problem, problem=text, severity=Severity.load)
+    return replace(problem, problem=text, severity=Severity.LOAD)
 
 
 def _report(problem: RefProblem, label: str, root: Mapping | None, block: tuple[str, ...], desk: _Desk) -> None:
@@ -216,7 +216,7 @@ def _report(problem: RefProblem, label: str, root: Mapping | None, block: tuple[
         key=".".join(keys),
         fatal=problem.fatal,
     )
-    (desk.warnings if problem.severity is Severity.warning else desk.faults).append(fault)
+    (desk.warnings if problem.severity is Severity.WARNING else desk.faults).append(fault)
 
 
 def _fit(found: list[Found[R]], block: tuple[str, ...], desk: _Desk) -> list[Found[R]]:
@@ -228,7 +228,7 @@ def _fit(found: list[Found[R]], block: tuple[str, ...], desk: _Desk) -> list[Fou
         problems = _problems(declaration, desk) if declaration is not None else ()
         for problem in problems:
             _report(problem, one.label, one.decoded.root, block, desk)
-        if one.decoded.value is not None and all(problem.severity is Severity.warning for problem in problems):
+        if one.decoded.value is not None and all(problem.severity is Severity.WARNING for problem in problems):
             fit.append(one)
     return fit
 
@@ -309,5 +309,5 @@ def _check_unnamed(desk: _Desk, files: Sequence[Found[Role] | Found[Heartbeat] |
     for source in desk.sources or ():
         if not any(is_inside(ref, source) or is_inside(source, ref) for ref in refs):
             text = f"Nobody names the source {source!r}, so no search returns it. Name it in a `read` or `recall` list."
-            problem = RefProblem("sources", source, text, Severity.warning)
+            problem = RefProblem("sources", source, text, Severity.WARNING)
             _report(problem, PROJECT_FILE, desk.found.project.root, _BLOCK, desk)

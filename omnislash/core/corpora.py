@@ -34,9 +34,9 @@ class Zone(StrEnum):
     """Who owns a path."""
 
     #: Below `memory/`, written by the engine.
-    managed = "managed"
+    MANAGED = "managed"
     #: In a declared source, never written by memory.
-    authored = "authored"
+    AUTHORED = "authored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class Located:
     @property
     def line(self) -> LineName | None:
         """Return the line of a managed path; None for an authored one."""
-        return LineName(self.path.partition("/")[0]) if self.zone is Zone.managed else None
+        return LineName(self.path.partition("/")[0]) if self.zone is Zone.MANAGED else None
 
 
 class RefKind(StrEnum):
     """What an entry of `read` or `recall` names."""
 
-    every_line = "every-line"
-    line = "line"
-    authored = "authored"
+    EVERY_LINE = "every-line"
+    LINE = "line"
+    AUTHORED = "authored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class Ref:
 
     def holds(self, located: Located) -> bool:
         """Tell whether the path belongs to the corpus, by whole segments (SCOPE-12, SCOPE-13)."""
-        if self.kind is RefKind.authored:
-            return located.zone is Zone.authored and is_inside(located.path, self.name)
-        return located.zone is Zone.managed and self.name in {EVERY_LINE, located.line}
+        if self.kind is RefKind.AUTHORED:
+            return located.zone is Zone.AUTHORED and is_inside(located.path, self.name)
+        return located.zone is Zone.MANAGED and self.name in {EVERY_LINE, located.line}
 
     def covers(self, other: Ref) -> bool:
         """Tell whether everything in `other` is in this corpus too."""
-        if self.kind is RefKind.every_line:
-            return other.kind is not RefKind.authored
+        if self.kind is RefKind.EVERY_LINE:
+            return other.kind is not RefKind.AUTHORED
         return self.kind is other.kind and is_inside(other.name, self.name)
 
 
@@ -91,8 +91,8 @@ def locate(path_text: str, *, sources: tuple[AuthoredPath, ...]) -> Located:
         InvalidNameError: When it is neither a managed path nor a document of a source.
     """
     if is_shadowed(path_text, sources=sources):
-        return Located(Zone.authored, parse_authored_path(path_text))
-    return Located(Zone.managed, parse_managed_path(path_text))
+        return Located(Zone.AUTHORED, parse_authored_path(path_text))
+    return Located(Zone.MANAGED, parse_managed_path(path_text))
 
 
 def is_shadowed(path: str, *, sources: Iterable[AuthoredPath]) -> bool:
@@ -109,11 +109,11 @@ def parse_ref(entry: str, *, sources: tuple[AuthoredPath, ...]) -> Ref:
     Rules: SCOPE-06, SCOPE-13, SCOPE-O2, SCOPE-O4, SOURCE-07, SOURCE-12.
     """
     if entry == EVERY_LINE:
-        return Ref(RefKind.every_line, EVERY_LINE)
+        return Ref(RefKind.EVERY_LINE, EVERY_LINE)
     if is_shadowed(entry, sources=sources):
-        return Ref(RefKind.authored, parse_source(entry))
+        return Ref(RefKind.AUTHORED, parse_source(entry))
     if is_line_name(entry):
-        return Ref(RefKind.line, entry)
+        return Ref(RefKind.LINE, entry)
     raise InvalidNameError(_explain_bad_ref(entry))
 
 

@@ -67,13 +67,13 @@ _NOT_PORTABLE = frozenset('<>:"|?*')
 class FileKind(StrEnum):
     """What a managed file is, as its place in the line tells."""
 
-    memory = "memory"
-    daily = "daily"
-    week = "week"
-    month = "month"
-    quarter = "quarter"
-    year = "year"
-    document = "document"
+    MEMORY = "memory"
+    DAILY = "daily"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+    DOCUMENT = "document"
 
 
 def quote_name(text: str) -> str:
@@ -194,13 +194,13 @@ def kind_of(path: ManagedPath) -> FileKind:
     """Return what kind of file stands at `path`."""
     rest = tuple(path.split("/")[1:])
     if rest == (MEMORY_FILE,):
-        return FileKind.memory
-    return _calendar_kind(rest) or FileKind.document
+        return FileKind.MEMORY
+    return _calendar_kind(rest) or FileKind.DOCUMENT
 
 
 def date_of(path: ManagedPath) -> date | None:
     """Return the day of a daily log; None for every other kind of file, period summaries included."""
-    if kind_of(path) is not FileKind.daily:
+    if kind_of(path) is not FileKind.DAILY:
         return None
     return _parse_day(path.rpartition("/")[2].removesuffix(".md"))
 
@@ -226,19 +226,19 @@ def _calendar_kind(rest: tuple[str, ...]) -> FileKind | None:
     if rest == (year, f"{stem}.md") and stem.startswith(year):
         return _period_kind(int(year), stem.removeprefix(year))
     if rest == (year, stem[5:7], f"{stem}.md") and stem.startswith(year) and _parse_day(stem):
-        return FileKind.daily
+        return FileKind.DAILY
     return None
 
 
 def _period_kind(year: int, suffix: str) -> FileKind | None:
     if suffix == "":
-        return FileKind.year
+        return FileKind.YEAR
     if re.fullmatch(r"-(0[1-9]|1[0-2])", suffix):
-        return FileKind.month
+        return FileKind.MONTH
     if re.fullmatch(r"-Q[1-4]", suffix):
-        return FileKind.quarter
+        return FileKind.QUARTER
     if re.fullmatch(r"-W[0-9]{2}", suffix) and _has_week(year, int(suffix[2:])):
-        return FileKind.week
+        return FileKind.WEEK
     return None
 
 

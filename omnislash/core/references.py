@@ -38,11 +38,11 @@ class Severity(StrEnum):
     """How far a problem reaches."""
 
     #: The brain must not start (REPORT-13, SOURCE-03, SOURCE-14).
-    boot = "boot"
+    BOOT = "boot"
     #: The file that says so does not load; the others run (KNOB-O5).
-    load = "load"
+    LOAD = "load"
     #: Everything loads; doctor warns.
-    warning = "warning"
+    WARNING = "warning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class RefProblem:
     @property
     def fatal(self) -> bool:
         """Tell whether the brain must not start with it."""
-        return self.severity is Severity.boot
+        return self.severity is Severity.BOOT
 
 
 def check_refs(
@@ -94,7 +94,7 @@ def _check_write(name: str) -> RefProblem | None:
         parse_line_name(name)
     except InvalidNameError as error:
         text = f"{error.message} `write` takes the name of one line."
-        return RefProblem("write", name, text, Severity.load)
+        return RefProblem("write", name, text, Severity.LOAD)
     return None
 
 
@@ -102,11 +102,11 @@ def _check_report_entry(entry: str, sources: tuple[AuthoredPath, ...]) -> RefPro
     if entry == EVERY_LINE or is_shadowed(entry, sources=sources):
         what = "every line" if entry == EVERY_LINE else "an authored source"
         text = f"{quote_name(entry)} means {what}; `report` takes names of lines only."
-        return RefProblem("report", entry, text, Severity.load)
+        return RefProblem("report", entry, text, Severity.LOAD)
     try:
         parse_line_name(entry)
     except InvalidNameError as error:
-        return RefProblem("report", entry, f"{error.message} `report` takes names of lines only.", Severity.load)
+        return RefProblem("report", entry, f"{error.message} `report` takes names of lines only.", Severity.LOAD)
     return None
 
 
@@ -118,14 +118,14 @@ def _check_entry(
         listed = ", ".join(map(repr, children))
         advice = f"Declare it under memory.sources, or name {listed}."
         text = f"{quote_name(entry)} is only a parent of declared sources. {advice}"
-        return RefProblem(key, entry, text, Severity.boot)
+        return RefProblem(key, entry, text, Severity.BOOT)
     try:
         ref = parse_ref(entry, sources=sources)
     except InvalidNameError as error:
-        return RefProblem(key, entry, error.message, Severity.load)
+        return RefProblem(key, entry, error.message, Severity.LOAD)
     if ref.name.endswith(".md") and ref.name not in sources:
         text = f"{quote_name(entry)} is a single file of a source. Sharing is meant for whole directories."
-        return RefProblem(key, entry, text, Severity.warning)
+        return RefProblem(key, entry, text, Severity.WARNING)
     return None
 
 
@@ -136,12 +136,12 @@ def _check_unborn(
     if entry in lines or not is_line_name(entry) or any(is_inside(source, entry) for source in sources):
         return None
     text = f"No role writes the line {entry!r} and no directory holds it.{_suggest(entry, lines)}"
-    return RefProblem(key, entry, text, Severity.warning)
+    return RefProblem(key, entry, text, Severity.WARNING)
 
 
 def _redundant(entry: str) -> RefProblem:
     text = f"{quote_name(entry)} is in `recall` already, which implies `read`."
-    return RefProblem("read", entry, text, Severity.warning)
+    return RefProblem("read", entry, text, Severity.WARNING)
 
 
 def check_report_targets(report: Iterable[str], curated_lines: Iterable[str]) -> tuple[RefProblem, ...]:
@@ -153,7 +153,7 @@ def check_report_targets(report: Iterable[str], curated_lines: Iterable[str]) ->
     """
     curated = frozenset(curated_lines)
     return tuple(
-        RefProblem("report", entry, _explain_uncurated(entry, curated), Severity.boot)
+        RefProblem("report", entry, _explain_uncurated(entry, curated), Severity.BOOT)
         for entry in report
         if is_line_name(entry) and entry not in curated
     )
@@ -213,13 +213,13 @@ def check_collisions(sources: Iterable[str], lines: Iterable[str]) -> tuple[RefP
 
 def _find_collision(source: str, line: str) -> Severity | None:
     if source == line:
-        return Severity.boot
+        return Severity.BOOT
     engine_files = f"{re.escape(line)}/(MEMORY[.]md|[0-9]{{4}}(/.*)?)"
-    return Severity.warning if re.fullmatch(engine_files, source) else None
+    return Severity.WARNING if re.fullmatch(engine_files, source) else None
 
 
 def _explain_collision(source: str, line: str, severity: Severity) -> str:
-    if severity is Severity.boot:
+    if severity is Severity.BOOT:
         return f"The source {source!r} has the name of the line {line!r}. Rename one of the two."
     return f"The source {source!r} shadows files of the line {line!r}, which then can't be written there."
 
@@ -240,4 +240,4 @@ def _inside_memory(source: str) -> RefProblem:
     line = source.removeprefix(MANAGED_ROOT).strip("/").partition("/")[0]
     advice = f" Name the line {line!r} in `read` or `recall` instead." if line else ""
     text = f"{quote_name(source)} is in the managed zone, so it is a line and no source.{advice}"
-    return RefProblem("sources", source, text, Severity.warning)
+    return RefProblem("sources", source, text, Severity.WARNING)

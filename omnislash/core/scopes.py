@@ -124,12 +124,12 @@ class Scope:
     @property
     def recalled(self) -> tuple[Ref, ...]:
         """Return what every turn is searched in: the own line, then the `recall` list (LINE-O4)."""
-        return () if self.line is None else _unique((Ref(RefKind.line, self.line), *self.recall))
+        return () if self.line is None else _unique((Ref(RefKind.LINE, self.line), *self.recall))
 
     @property
     def readable(self) -> tuple[Ref, ...]:
         """Return what the tools may read: the own line, the `read` list, the `recall` list (SCOPE-11, SCOPE-O8)."""
-        return () if self.line is None else _unique((Ref(RefKind.line, self.line), *self.read, *self.recall))
+        return () if self.line is None else _unique((Ref(RefKind.LINE, self.line), *self.read, *self.recall))
 
     def may_read(self, located: Located) -> bool:
         """Tell whether `memory_read`, `memory_list` and `memory_search` may show the path (SCOPE-07, TOOL-14)."""

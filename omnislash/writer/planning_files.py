@@ -60,7 +60,7 @@ class _Target:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return its entries; those of a daily log without their time."""
-        return parse_entries(self.text, timed=kind_of(self.path) is FileKind.daily)
+        return parse_entries(self.text, timed=kind_of(self.path) is FileKind.DAILY)
 
 
 def _open(path: ManagedPath, files: FileView) -> _Target | None:
@@ -160,7 +160,7 @@ def _render_again(target: _Target, entry: Entry, *, old: str, new: str) -> str:
     return target.text[entry.start] + rendered[1:]
 
 
-def _save(  # noqa: PLR0913 - the last two say how it was changed
+def _save(
     job: Job,
     target: _Target,
     after: str,
@@ -170,7 +170,7 @@ def _save(  # noqa: PLR0913 - the last two say how it was changed
     verb: str = "Changed",
 ) -> Plan:
     """Return the plan that saves a changed text; a MEMORY.md goes through its budget."""
-    if kind_of(target.path) is not FileKind.memory:
+    if kind_of(target.path) is not FileKind.MEMORY:
         return _edited(job, target.path, after, verdicts.written_message([target.path], verb=verb))
     fitted = fit(after, before=target.text, line=job.line, settings=settings, protected_at=protected_at)
     if fitted.text is None:
@@ -263,7 +263,7 @@ def _plan_moved(job: Job, request: MoveRequest, source: _Target, settings: Write
     data = source.data
     reading: Reading | None = None
     events: tuple[MemoryEvent, ...] = ()
-    if kind_of(request.target) is FileKind.memory:
+    if kind_of(request.target) is FileKind.MEMORY:
         fitted = fit(source.text, before="", line=job.line, settings=settings)
         if fitted.text is None:
             return Plan(verdicts.refused(fitted.message, budget=fitted.reading), (), fitted.events)
@@ -361,7 +361,7 @@ def _plan_section_deletion(job: Job, target: _Target, heading: str, settings: Wr
 def _cut(job: Job, target: _Target, after: str, settings: WriterSettings, *, what: str) -> Plan:
     message = f"Deleted {what} from {target.path}. {_HISTORY_NOTE}"
     reading = None
-    if kind_of(target.path) is FileKind.memory:
+    if kind_of(target.path) is FileKind.MEMORY:
         reading = Reading(count_chars(after), settings.budget(job.line).limit)
         message = f"{message} {verdicts.reading_message(reading)}"
     verdict = Verdict(Outcome.WRITTEN, (target.path,), message, reading, job=job.id)

@@ -30,7 +30,7 @@ def parse_units(path: ManagedPath, data: bytes | None) -> set[str]:
     if data is None:
         return set()
     text = decode(data)
-    if kind_of(path) is FileKind.memory:
+    if kind_of(path) is FileKind.MEMORY:
         return {fold(unit) for unit in memory_units(parse_memory(text))}
     return {fold(entry.text) for entry in parse_daily(text)}
 

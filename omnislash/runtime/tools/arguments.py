@@ -63,7 +63,10 @@ class WriteArguments(Arguments):
     priority: bool | None = Field(None, description="true files it in MEMORY.md as well, false in the daily log only.")
     line: str | None = Field(None, description="A line that is open for deposits; leave out for your own.")
     request_id: str | None = Field(
-        None, min_length=1, max_length=200, description="The same id again answers the first verdict and writes nothing."
+        None,
+        min_length=1,
+        max_length=200,
+        description="The same id again answers the first verdict and writes nothing.",
     )
 
 
@@ -128,4 +131,6 @@ def _explain(problem: ErrorDetails) -> str:
     text = problem["msg"]
     if problem["type"] == "string_pattern_mismatch":
         return f"{name}: expected 64 hex digits, as memory_read gives them in hash, or absent"
-    return f"the argument {name} is missing" if problem["type"] == "missing" else f"{name}: {text[:1].lower()}{text[1:]}"
+    return (
+        f"the argument {name} is missing" if problem["type"] == "missing" else f"{name}: {text[:1].lower()}{text[1:]}"
+    )

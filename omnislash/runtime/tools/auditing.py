@@ -124,7 +124,7 @@ def _parse_cursor(cursor: str | None) -> int | None:
 
 
 def _may_see(turn: Turn, line: str | None) -> bool:
-    return line is not None and turn.scope.may_read(Located(Zone.managed, f"{line}/MEMORY.md"))
+    return line is not None and turn.scope.may_read(Located(Zone.MANAGED, f"{line}/MEMORY.md"))
 
 
 def _check_line(turn: Turn, line: str | None) -> None:

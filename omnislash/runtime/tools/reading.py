@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from omnislash.runtime.tools.arguments import ListArguments, ReadArguments
     from omnislash.runtime.turns import Ports, Turn
 
-_PERIODS = (FileKind.week, FileKind.month, FileKind.quarter, FileKind.year)
+_PERIODS = (FileKind.WEEK, FileKind.MONTH, FileKind.QUARTER, FileKind.YEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +185,15 @@ def check_readable(turn: Turn, located: Located) -> None:
 
 
 def _load(ports: Ports, config: BrainFiles, located: Located) -> Document | None:
-    if located.zone is Zone.managed:
+    if located.zone is Zone.MANAGED:
         ports.files.locate(ManagedPath(located.path))
         return read_document(ports.files.memory, located.path, within=located.path.partition("/")[0])
-    source = next(source for source in config.sources if Ref(RefKind.authored, source).holds(located))
+    source = next(source for source in config.sources if Ref(RefKind.AUTHORED, source).holds(located))
     return read_document(ports.root, located.path, within=source)
 
 
 def _reading(config: BrainFiles, located: Located, text: str) -> Reading | None:
-    if located.line is None or kind_of(ManagedPath(located.path)) is not FileKind.memory:
+    if located.line is None or kind_of(ManagedPath(located.path)) is not FileKind.MEMORY:
         return None
     memory = config.manifest.memory
     budget = effective_budget(memory.file_max_chars, memory.line_budgets, located.line)
@@ -257,10 +257,10 @@ def list_files(turn: Turn, ports: Ports, arguments: ListArguments) -> FileListin
 
 
 def _walk(ports: Ports, config: BrainFiles, ref: Ref) -> Iterator[str]:
-    if ref.kind is RefKind.authored:
+    if ref.kind is RefKind.AUTHORED:
         yield from walk_documents(ports.root, ref.name)
         return
-    names = sorted(config.lines_on_disk) if ref.kind is RefKind.every_line else [ref.name]
+    names = sorted(config.lines_on_disk) if ref.kind is RefKind.EVERY_LINE else [ref.name]
     for name in names:
         for path in walk_documents(ports.files.memory, name):
             if locate_quietly(path, config) is not None:
@@ -280,7 +280,7 @@ def _entry(ports: Ports, config: BrainFiles, path: str) -> FileEntry | None:
     document = _load(ports, config, located) if located else None
     if located is None or document is None:
         return None
-    kind = kind_of(ManagedPath(path)).value if located.zone is Zone.managed else "source"
+    kind = kind_of(ManagedPath(path)).value if located.zone is Zone.MANAGED else "source"
     return FileEntry(path, kind, count_chars(document.data.decode("utf-8", "surrogateescape")), document.modified_at)
 
 
@@ -295,11 +295,11 @@ def overview(turn: Turn, ports: Ports) -> Overview:
     """
     config = ports.config()
     line = own_line(turn)
-    paths = [ManagedPath(path) for path in _walk(ports, config, Ref(RefKind.line, line)) if is_line_name(line)]
+    paths = [ManagedPath(path) for path in _walk(ports, config, Ref(RefKind.LINE, line)) if is_line_name(line)]
     kinds = Counter(kind_of(path) for path in paths)
-    days = sorted(on.isoformat() for path in paths if kind_of(path) is FileKind.daily and (on := date_of(path)))
+    days = sorted(on.isoformat() for path in paths if kind_of(path) is FileKind.DAILY and (on := date_of(path)))
     memory = read_document(ports.files.memory, memory_path(line), within=line)
-    located = Located(Zone.managed, memory_path(line))
+    located = Located(Zone.MANAGED, memory_path(line))
     return Overview(
         line=line,
         path=memory_path(line),

@@ -102,7 +102,9 @@ def edit(turn: Turn, ports: Ports, arguments: EditArguments, *, job_id: str | No
         if problem:
             raise _NotAllowedError(problem)
     except _NotAllowedError as refusal:
-        return _refuse(turn, ports, "memory_edit", refusal.message, path=arguments.path, chars=count_chars(arguments.new))
+        return _refuse(
+            turn, ports, "memory_edit", refusal.message, path=arguments.path, chars=count_chars(arguments.new)
+        )
     return _submit(turn, ports, _line(path), EditRequest(path, arguments.old, arguments.new), job_id=job_id)
 
 
@@ -189,7 +191,7 @@ def _own_path(turn: Turn, config: BrainFiles, text: str) -> ManagedPath:
         message = f"{error.message} Nothing was written."
         raise _NotAllowedError(message) from error
     refusal = refuse_change(turn.scope, located)
-    if refusal is not None or located.zone is not Zone.managed:
+    if refusal is not None or located.zone is not Zone.MANAGED:
         raise _NotAllowedError(refusal.message if refusal else f"{text} belongs to an authored source.")
     return ManagedPath(located.path)
 

@@ -99,22 +99,22 @@ class TestLineNames:
 
 
 CALENDAR = {
-    "main/MEMORY.md": FileKind.memory,
-    "main/2026/11/2026-11-30.md": FileKind.daily,
-    "main/2028/02/2028-02-29.md": FileKind.daily,
-    "main/2026/2026-W34.md": FileKind.week,
-    "main/2026/2026-W53.md": FileKind.week,
-    "main/2025/2025-W01.md": FileKind.week,
-    "main/2026/2026-08.md": FileKind.month,
-    "main/2026/2026-Q3.md": FileKind.quarter,
-    "main/2026/2026.md": FileKind.year,
-    "main/notes.md": FileKind.document,
-    "main/notes/notes.md": FileKind.document,
-    "main/2026-11-30.md": FileKind.document,
-    "main/people/Мария Иванова.md": FileKind.document,
-    "main/projects/2026/plan.md": FileKind.document,
-    "main/what?.md": FileKind.document,
-    "main/notes/MEMORY.md": FileKind.document,
+    "main/MEMORY.md": FileKind.MEMORY,
+    "main/2026/11/2026-11-30.md": FileKind.DAILY,
+    "main/2028/02/2028-02-29.md": FileKind.DAILY,
+    "main/2026/2026-W34.md": FileKind.WEEK,
+    "main/2026/2026-W53.md": FileKind.WEEK,
+    "main/2025/2025-W01.md": FileKind.WEEK,
+    "main/2026/2026-08.md": FileKind.MONTH,
+    "main/2026/2026-Q3.md": FileKind.QUARTER,
+    "main/2026/2026.md": FileKind.YEAR,
+    "main/notes.md": FileKind.DOCUMENT,
+    "main/notes/notes.md": FileKind.DOCUMENT,
+    "main/2026-11-30.md": FileKind.DOCUMENT,
+    "main/people/Мария Иванова.md": FileKind.DOCUMENT,
+    "main/projects/2026/plan.md": FileKind.DOCUMENT,
+    "main/what?.md": FileKind.DOCUMENT,
+    "main/notes/MEMORY.md": FileKind.DOCUMENT,
 }
 REFUSED_PATHS = {
     "no such day": "main/2026/11/2026-11-31.md",
@@ -214,7 +214,7 @@ class TestManagedPaths:
         for ordinal in range(date(2015, 1, 1).toordinal(), date(2035, 1, 1).toordinal()):
             year, week, _ = date.fromordinal(ordinal).isocalendar()
             path = parse_managed_path(f"main/{year}/{year}-W{week:02d}.md")
-            assert kind_of(path) is FileKind.week
+            assert kind_of(path) is FileKind.WEEK
 
     @pytest.mark.rule("LINE-05", "LINE-O3")
     def test_daily_path_round_trips(self) -> None:
@@ -231,7 +231,7 @@ class TestManagedPaths:
         assert daily_path(LineName("main"), date(2026, 1, 1)) == "main/2026/01/2026-01-01.md"
         assert daily_path(LineName("main"), date(987, 6, 5)) == "main/0987/06/0987-06-05.md"
 
-    @pytest.mark.parametrize("path", [path for path, kind in CALENDAR.items() if kind is not FileKind.daily])
+    @pytest.mark.parametrize("path", [path for path, kind in CALENDAR.items() if kind is not FileKind.DAILY])
     def test_only_daily_logs_have_a_day(self, path: str) -> None:
         """A summary, a document and MEMORY.md have no day."""
         assert date_of(ManagedPath(path)) is None

@@ -53,7 +53,7 @@ def test_examples_load(declaration: Declaration, names: list[str]) -> None:
 def test_write_is_one_line(name: str) -> None:
     """Anything but a line name under `write` keeps that file from loading."""
     (problem,) = check_refs(Declaration(write=name), sources("handbook.md"))
-    assert (problem.key, problem.entry, problem.severity) == ("write", name, Severity.load)
+    assert (problem.key, problem.entry, problem.severity) == ("write", name, Severity.LOAD)
     assert "one line" in problem.problem
     assert not problem.fatal
 
@@ -128,7 +128,7 @@ def test_line_that_nobody_writes_is_a_warning() -> None:
     """A line of no role and no directory loads with a warning that guesses what was meant."""
     declaration = Declaration(write="desk", read=("reserch", "desk", "ops", "*", "content"))
     found = check_refs(declaration, sources("content"), lines=["research", "ops"])
-    assert [(problem.entry, problem.severity) for problem in found] == [("reserch", Severity.warning)]
+    assert [(problem.entry, problem.severity) for problem in found] == [("reserch", Severity.WARNING)]
     assert "Did you mean 'research'?" in found[0].problem
 
 
@@ -220,7 +220,7 @@ def test_source_in_memory_is_dropped_with_a_warning() -> None:
     kept, dropped = split_sources(sources("content", "memory/knowledge", "content", "content/a", "memory", "memory-x"))
     assert kept == ("content", "content/a", "memory-x")
     assert [(problem.entry, problem.severity) for problem in dropped] == [
-        ("memory/knowledge", Severity.warning),
-        ("memory", Severity.warning),
+        ("memory/knowledge", Severity.WARNING),
+        ("memory", Severity.WARNING),
     ]
     assert "Name the line 'knowledge'" in dropped[0].problem

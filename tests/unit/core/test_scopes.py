@@ -265,7 +265,7 @@ class TestReach:
         block = Declaration(write="maria", read=("main", "people/maria"), recall=())
         scope = scope_of(block, "people", manifest=manifest)
 
-        assert scope.recalled == (Ref(RefKind.line, "maria"),)
+        assert scope.recalled == (Ref(RefKind.LINE, "maria"),)
         assert may_read(scope, "main/MEMORY.md", "people")
         assert may_read(scope, "people/maria/x.md", "people")
         assert not may_read(scope, "people/alex/x.md", "people")
@@ -274,7 +274,7 @@ class TestReach:
     def test_default_is_isolated(self) -> None:
         """Without lists an agent reads and recalls its own line and nothing else."""
         scope = scope_of(Declaration(write="research"), "content")
-        assert scope.readable == scope.recalled == (Ref(RefKind.line, "research"),)
+        assert scope.readable == scope.recalled == (Ref(RefKind.LINE, "research"),)
         assert not may_read(scope, "notes/x.md", "content")
         assert not may_read(scope, "content/x.md", "content")
 
@@ -310,17 +310,17 @@ class TestReach:
     @pytest.mark.rule("SCOPE-01", "SCOPE-05")
     def test_zones_never_mix(self) -> None:
         """A line and a source of one name are two corpora, and neither opens the other."""
-        line, source = Ref(RefKind.line, "ops"), Ref(RefKind.authored, "ops")
-        assert not source.holds(Located(Zone.managed, "ops/x.md"))
-        assert not line.holds(Located(Zone.authored, "ops/x.md"))
+        line, source = Ref(RefKind.LINE, "ops"), Ref(RefKind.AUTHORED, "ops")
+        assert not source.holds(Located(Zone.MANAGED, "ops/x.md"))
+        assert not line.holds(Located(Zone.AUTHORED, "ops/x.md"))
         assert not line.covers(source)
         assert not source.covers(line)
 
     @pytest.mark.rule("SCOPE-O2")
     def test_source_wins_over_line_name(self) -> None:
         """A one-segment entry is looked up among the sources first."""
-        assert parse_ref("ops", sources=sources("ops")) == Ref(RefKind.authored, "ops")
-        assert parse_ref("ops", sources=()) == Ref(RefKind.line, "ops")
+        assert parse_ref("ops", sources=sources("ops")) == Ref(RefKind.AUTHORED, "ops")
+        assert parse_ref("ops", sources=()) == Ref(RefKind.LINE, "ops")
 
 
 class TestZones:
@@ -333,9 +333,9 @@ class TestZones:
         scope = scope_of(Declaration(write="research"), "research/notes")
         shadowed = locate("research/notes/x.md", sources=declared)
 
-        assert shadowed == Located(Zone.authored, "research/notes/x.md")
-        assert locate("research/MEMORY.md", sources=declared) == Located(Zone.managed, "research/MEMORY.md")
-        assert locate("research/notes-old/x.md", sources=declared).zone is Zone.managed
+        assert shadowed == Located(Zone.AUTHORED, "research/notes/x.md")
+        assert locate("research/MEMORY.md", sources=declared) == Located(Zone.MANAGED, "research/MEMORY.md")
+        assert locate("research/notes-old/x.md", sources=declared).zone is Zone.MANAGED
         assert is_shadowed("research/notes/x.md", sources=declared)
         assert not scope.may_read(shadowed)
         assert not scope.may_change(shadowed)
@@ -414,8 +414,8 @@ class TestZones:
         """Whoever reads every line may search one of them, and no source by it."""
         scope = scope_of(Declaration(read=("*",)), "content")
         assert resolve_corpora(scope, ["hr", "*"], sources=()) == (
-            Ref(RefKind.line, "hr"),
-            Ref(RefKind.every_line, "*"),
+            Ref(RefKind.LINE, "hr"),
+            Ref(RefKind.EVERY_LINE, "*"),
         )
         assert isinstance(resolve_corpora(scope, ["content"], sources=sources("content")), Refusal)
 

@@ -44,7 +44,7 @@ class Files:
 
     def holds(self, path: ManagedPath, unit: str) -> bool:
         text = decode(self.read(path))
-        if kind_of(path) is FileKind.memory:
+        if kind_of(path) is FileKind.MEMORY:
             return unit in {fold(each) for each in memory_units(parse_memory(text))}
         return unit in {fold(entry.text) for entry in parse_daily(text)}
 
