@@ -56,7 +56,8 @@ def test_o_01_the_very_first_writes_meet(brain: CaseBrain) -> None:
         answers = nursery.race(4, "memory_write", content=f"round {number}")
         assert sorted(answer["outcome"] for answer in answers) == ["duplicate"] * 3 + ["written"]
         assert tags(brain, "round")[-1] == f"round {number}"
-        shutil.rmtree(brain.root / ".omnislash")
+        while (brain.root / ".omnislash").exists():  # the last process to close takes its files away itself
+            shutil.rmtree(brain.root / ".omnislash", ignore_errors=True)
 
 
 @pytest.mark.rule("WRITE-02", "WRITE-O8")
