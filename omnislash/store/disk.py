@@ -209,8 +209,11 @@ def open_regular(path: Path) -> int:
 def read_descriptor(descriptor: int) -> bytes:
     """Return all bytes from the start of the file."""
     parts: list[bytes] = []
-    offset = 0
-    while part := os.pread(descriptor, 1 << 20, offset):
+    offset, wanted = 0, os.fstat(descriptor).st_size + 1
+    while part := os.pread(descriptor, wanted, offset):
         parts.append(part)
         offset += len(part)
+        if len(part) < wanted:
+            break
+        wanted = 1 << 20
     return b"".join(parts)

@@ -83,18 +83,19 @@ class Replacement:
     blind: bool = False
     #: True while the `.new` name may hold the only copy of somebody else's bytes.
     foreign: bool = False
+    #: True once the new bytes are whole and have the `.new` name, so that no `.tmp` is left.
+    staged: bool = False
     #: Directories that were made for it, outermost first.
     made: list[Path] = field(default_factory=list)
+    #: The name while the new bytes are being written.
+    unfinished: Path = field(init=False)
+    #: The name of the whole new file and, after the exchange, of what came out.
+    ready: Path = field(init=False)
 
-    @property
-    def unfinished(self) -> Path:
-        """The name while the new bytes are being written."""
-        return self.temp.with_name(self.temp.name + UNFINISHED)
-
-    @property
-    def ready(self) -> Path:
-        """The name of the whole new file and, after the exchange, of what came out."""
-        return self.temp.with_name(self.temp.name + READY)
+    def __post_init__(self) -> None:
+        """Derive the two temporary names."""
+        self.unfinished = self.temp.with_name(self.temp.name + UNFINISHED)
+        self.ready = self.temp.with_name(self.temp.name + READY)
 
 
 class MemoryFiles:
@@ -167,14 +168,19 @@ class MemoryFiles:
         except OSError as error:
             raise storage_error(error, path) from error
 
-    def read_settled(self, path: ManagedPath) -> bytes | None:
+    def read_settled(self, path: ManagedPath, *, known: bytes | None = None) -> bytes | None:
         """Return the file's bytes once nobody is in the middle of saving it in place.
 
         Waits at most :data:`OPEN_WRITER_LIMIT_S` for an open writer, then reads what is there.
+        Bytes that are the `known` ones are no half of a save, and nobody is waited for.
+
+        Raises:
+            StorageError: Something else is in the way, or the disk refuses.
         """
-        place = self.locate(path)
-        wait_for_writers(place)
-        return self._read_at(place, path)
+        try:
+            return _read_settled(self.locate(path), known=known)[0]
+        except OSError as error:
+            raise storage_error(error, path) from error
 
     def read_target(self, change: Replacement) -> bytes | None:
         """Return the bytes that stand under the real name of a change right now."""
@@ -187,23 +193,31 @@ class MemoryFiles:
         target = self.locate(path)
         return Replacement(path, target, target.parent / ids.new_temp_name(), before, after)
 
-    def stage(self, change: Replacement) -> None:
-        """Write the new bytes under the temporary name and make them durable.
+    def stage(self, changes: Iterable[Replacement]) -> None:
+        """Write the new bytes of each change under its temporary name and make them durable.
+
+        All of them are written before the first sync: the file system then commits their metadata once.
 
         Raises:
-            OSError: The disk said no; the temporary file may be there and has to be cleaned.
+            FileNotFoundError: A file that was to be changed is gone.
+            OSError: The disk said no; temporary files may be there and have to be cleaned.
         """
-        mode = self._mode_of(change)
-        if change.after is None:
-            return
-        self.make_directories(change.target.parent, made=change.made)
-        descriptor = self.disk.create_temp(change.unfinished, mode=mode)
+        opened: list[tuple[Replacement, int]] = []
         try:
-            self.disk.write(descriptor, change.after)
-            self.disk.sync(descriptor)
+            for change in changes:
+                mode = self._mode_of(change)
+                if change.after is None:
+                    continue
+                self.make_directories(change.target.parent, made=change.made)
+                opened.append((change, self.disk.create_temp(change.unfinished, mode=mode)))
+                self.disk.write(opened[-1][1], change.after)
+            for change, descriptor in opened:
+                self.disk.sync(descriptor)
+                self.disk.replace(change.unfinished, change.ready)
+                change.staged = True
         finally:
-            os.close(descriptor)
-        self.disk.replace(change.unfinished, change.ready)
+            for _, descriptor in opened:
+                os.close(descriptor)
 
     @staticmethod
     def _mode_of(change: Replacement) -> int:
@@ -309,8 +323,7 @@ class MemoryFiles:
         """
         if change.before is None or change.blind:
             return change.before, False
-        still_open = wait_for_writers(change.ready)
-        return self.read_ready(change), still_open
+        return _read_settled(change.ready)
 
     @staticmethod
     def read_ready(change: Replacement) -> bytes | None:
@@ -368,7 +381,7 @@ class MemoryFiles:
     def _restore_blind(self, change: Replacement) -> bool:
         if self.read_target(change) != change.after:
             return False
-        self.stage(Replacement(change.path, change.target, change.temp, change.after, change.before))
+        self.stage([Replacement(change.path, change.target, change.temp, change.after, change.before)])
         self.disk.replace(change.ready, change.target)
         return True
 
@@ -400,12 +413,21 @@ class MemoryFiles:
 
         A `.new` that may hold somebody else's bytes stays.
         """
+        if change.staged and not change.foreign:
+            return self._remove(change.ready)
         names = (change.unfinished,) if change.foreign else (change.unfinished, change.ready)
         for name in names:
-            with contextlib.suppress(OSError):
-                if not _is_gone(name):
-                    self.disk.unlink(name)
+            if not _is_gone(name):
+                self._remove(name)
         return _is_gone(change.unfinished) and _is_gone(change.ready)
+
+    def _remove(self, name: Path) -> bool:
+        """Remove a name that may be gone already; False when it stays."""
+        try:
+            self.disk.unlink(name)
+        except OSError:
+            return _is_gone(name)
+        return True
 
     def keep_copy(self, change: Replacement, copy: ManagedPath) -> None:
         """Give the bytes that came out of an exchange a name that a person finds.
@@ -441,6 +463,21 @@ def _read_place(place: Path) -> bytes | None:
         os.close(descriptor)
 
 
+def _read_settled(place: Path, *, known: bytes | None = None) -> tuple[bytes | None, bool]:
+    """Return a file's bytes, and whether somebody still has it open for writing after the time limit."""
+    try:
+        descriptor = open_regular(place)
+    except FileNotFoundError:
+        return None, False
+    try:
+        if known is not None and (data := read_descriptor(descriptor)) == known:
+            return data, False
+        still_open = _wait(descriptor, limit_s=OPEN_WRITER_LIMIT_S)
+        return read_descriptor(descriptor), still_open
+    finally:
+        os.close(descriptor)
+
+
 def wait_for_writers(path: Path, *, limit_s: float = OPEN_WRITER_LIMIT_S) -> bool:
     """Wait until nobody has the file open for writing; True when somebody still has after the limit.
 
@@ -451,14 +488,18 @@ def wait_for_writers(path: Path, *, limit_s: float = OPEN_WRITER_LIMIT_S) -> boo
     except OSError:
         return False
     try:
-        deadline = time.monotonic() + limit_s
-        while (busy := has_open_writer(descriptor)) and time.monotonic() < deadline:
-            time.sleep(_OPEN_WRITER_STEP_S)
-        if busy is None:
-            _settle(descriptor)
-        return bool(busy)
+        return _wait(descriptor, limit_s=limit_s)
     finally:
         os.close(descriptor)
+
+
+def _wait(descriptor: int, *, limit_s: float) -> bool:
+    deadline = time.monotonic() + limit_s
+    while (busy := has_open_writer(descriptor)) and time.monotonic() < deadline:
+        time.sleep(_OPEN_WRITER_STEP_S)
+    if busy is None:
+        _settle(descriptor)
+    return bool(busy)
 
 
 def _settle(descriptor: int) -> None:

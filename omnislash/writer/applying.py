@@ -131,13 +131,29 @@ class Applier:
         self._finished = [batch for batch in self._finished if not self._clear(batch)]
         self._stuck = [change for change in self._stuck if not self._clear_stuck(change)]
 
+    @property
+    def untidied(self) -> int:
+        """How many temporary files wait to be removed."""
+        return sum(len(batch.changes) for batch in self._finished)
+
     def _clear(self, batch: Batch) -> bool:
-        gone = [self._files.discard(change) for change in batch.changes]
+        gone = [self._clear_change(change) for change in batch.changes]
         if not all(gone):
             return False
         if batch.key:
             self._tidied[batch.key] = {change.target.parent for change in batch.changes}
         return True
+
+    def _clear_change(self, change: Replacement) -> bool:
+        """Remove what an exchange brought out, unless somebody has written to it since."""
+        if change.before is not None and not change.blind:
+            came_out = self._files.read_ready(change)
+            change.foreign = came_out is not None and came_out != change.before
+        if not change.foreign:
+            return self._files.discard(change)
+        with contextlib.suppress(OSError, OmnislashError):
+            save_displaced(change, files=self._files, now=self._clock.now(), unless_held=True)
+        return self._files.discard(change)
 
     def _clear_stuck(self, change: Replacement) -> bool:
         try:
@@ -249,11 +265,10 @@ class Applier:
                 self._state.run("insert_job", **job.to_row())
 
     def _replace(self, batch: Batch) -> None:
-        for change in batch.changes:
-            try:
-                self._files.stage(change)
-            except FileNotFoundError as error:
-                raise FileMovedOnError(change.path) from error
+        try:
+            self._files.stage(batch.changes)
+        except FileNotFoundError as error:
+            raise FileMovedOnError(batch.changes[0].path) from error
         stored = [change for change in batch.changes if change.after is not None]
         removals = [change for change in batch.changes if change.after is None]
         for change in stored:

@@ -215,6 +215,7 @@ class WriterClient:
                 writer = self._writer()
                 writer.recover()
                 writer.drain()
+                writer.tidy()
             finally:
                 lock.release()
         return True

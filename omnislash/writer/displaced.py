@@ -80,7 +80,7 @@ def write_copy(copy: ManagedPath, data: bytes, *, state: State, files: MemoryFil
     with state.transaction():
         hashes = {"hash_before": ABSENT, "hash_after": hash_bytes(data)}
         state.run("insert_change", batch=left_key(change), path=copy, temp=temp, **hashes)
-    files.stage(change)
+    files.stage([change])
     files.sync_parents([change])
     with state.transaction():
         note()

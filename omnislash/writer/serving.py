@@ -13,6 +13,7 @@ import os
 import socket
 import socketserver
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from omnislash.writer.wake import LINE_LIMIT_BYTES
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
+#: An answer that takes longer than this is announced, so that the caller knows that somebody is at work, in seconds.
+#: A write takes milliseconds, and an announcement for each would cost both sides a wake-up.
+_ACK_AFTER_S = 0.5
 
 
 class _Caller(socketserver.StreamRequestHandler):
@@ -31,10 +35,12 @@ class _Caller(socketserver.StreamRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.server.connected.add(self.connection)
+        self._sending = threading.Lock()
+        self._asked_at: float | None = None
+        self.server.callers.add(self)
 
     def finish(self) -> None:
-        self.server.connected.discard(self.connection)
+        self.server.callers.discard(self)
         super().finish()
 
     def handle(self) -> None:
@@ -43,8 +49,23 @@ class _Caller(socketserver.StreamRequestHandler):
                 if len(line) > LINE_LIMIT_BYTES:
                     self._send({"error": f"the request is longer than {LINE_LIMIT_BYTES} bytes"})
                     return
+                self._asked_at = time.monotonic()
+                answer = self.server.answer(line)
+                with self._sending:
+                    self._asked_at = None
+                    self._send(answer)
+
+    def acknowledge(self, *, now: float) -> None:
+        """Tell a caller whose answer takes its time that its request was read; nothing happens otherwise."""
+        with self._sending, contextlib.suppress(OSError):
+            if self._asked_at is not None and now - self._asked_at > _ACK_AFTER_S:
+                self._asked_at = float("inf")
                 self._send({"ack": True})
-                self._send(self.server.answer(line))
+
+    def hang_up(self) -> None:
+        """Close the connection from this side."""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def _send(self, answer: dict[str, Any]) -> None:
         self.wfile.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
@@ -62,7 +83,8 @@ class LocalServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             path.unlink()
         self._operations = operations
         self._path = path
-        self.connected: set[socket.socket] = set()
+        self.callers: set[_Caller] = set()
+        self._stopped = threading.Event()
         mask = os.umask(0o177)
         try:
             super().__init__(str(path), _Caller)
@@ -72,14 +94,20 @@ class LocalServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def start(self) -> None:
         """Serve in the background."""
         threading.Thread(target=self.serve_forever, args=(0.2,), name="omnislash-socket", daemon=True).start()
+        threading.Thread(target=self._acknowledge, name="omnislash-acknowledge", daemon=True).start()
+
+    def _acknowledge(self) -> None:
+        while not self._stopped.wait(_ACK_AFTER_S):
+            for caller in list(self.callers):
+                caller.acknowledge(now=time.monotonic())
 
     def stop(self) -> None:
         """Stop serving, hang up on every caller and remove the socket."""
+        self._stopped.set()
         self.shutdown()
         self.server_close()
-        for connection in list(self.connected):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        for caller in list(self.callers):
+            caller.hang_up()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 

@@ -46,6 +46,10 @@ class UnitCache:
         """Tell whether the file still holds exactly what was left there."""
         return path in self._known and self._known[path][0] == data
 
+    def known(self, path: ManagedPath) -> bytes | None:
+        """Return the bytes that were left in a file, or None when nothing is known of it."""
+        return self._known[path][0] if path in self._known else None
+
     def units(self, path: ManagedPath, data: bytes | None) -> set[str]:
         """Return the folded entries of these bytes, parsed only when they are not the remembered ones."""
         if not self.knows(path, data):
@@ -88,7 +92,7 @@ class BatchView:
         if path in self.planned:
             return self.planned[path]
         if path not in self.originals:
-            self.originals[path] = self._files.read_settled(path)
+            self.originals[path] = self._files.read_settled(path, known=self._cache.known(path))
             if not self._cache.knows(path, self.originals[path]):  # asked now: planning teaches the cache these bytes
                 self._foreign.append(path)
         return self.originals[path]

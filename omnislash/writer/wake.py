@@ -1,7 +1,8 @@
 """How a caller and the running worker talk: one line of JSON each way over a local socket.
 
-A request is `{"op": …}`; the worker answers `{"ack": true}` at once, so that a caller can tell a busy worker from one
-that has stopped, and then the answer when it is there.
+A request is `{"op": …}`; the worker sends the answer when it is there.
+When that takes more than half a second it first sends `{"ack": true}`, so that a caller can tell a busy worker from one
+that has stopped.
 The socket lies in the brain's `.omnislash/`, or in the temporary directory when that path is too long for a socket;
 the worker writes the place into the label of the writer's lock.
 
@@ -76,12 +77,12 @@ class Connection:
         try:
             self._socket.settimeout(ACK_LIMIT_S)
             self._socket.sendall(json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
-            self._read_line()
+            answer: dict[str, Any] = json.loads(self._read_line())
         except TimeoutError as error:
             raise WorkerSilentError(str(error)) from error
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise WorkerGoneError(str(error)) from error
-        return self._wait(timeout_s)
+        return self._wait(timeout_s) if "ack" in answer else answer
 
     def _wait(self, timeout_s: float) -> dict[str, Any]:
         try:

@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: How often an idle worker looks after things that nobody told it about, in seconds.
 _IDLE_S = 1.0
+#: Callers who wait at the same time share the syncs of a batch, and those who write to one line share its file as well.
+#: A caller who has asked within the first span is likely to ask again at once when it is answered, so the batch waits
+#: for such callers, for the second span at most. Measured with 8 processes and 4 lines on 2 cores: without the wait the
+#: callers fall into two halves that take turns, and the throughput is about a third lower. One caller alone never waits.
+_CROWD_S, _GATHER_S = 0.05, 0.004
+#: Removing a file that was exchanged has to wait for the journal when it follows a sync at once, so it is left until
+#: nobody has asked for anything for this long, in seconds, or until so many files wait.
+_TIDY_S, _TIDY_FILES = 0.05, 64
 #: How often it prunes the state database, in seconds.
 _PRUNE_S = 6 * 3600.0
 #: How long it waits before it tries again when the state database or the disk is in trouble, in seconds.
@@ -89,6 +97,8 @@ class Worker:
         self._lock = WriterLock(directory / "writer.lock")
         self._inbox: queue.SimpleQueue[_Submitted | _Waiting | None] = queue.SimpleQueue()
         self._pending: dict[str, list[Future[Verdict]]] = {}
+        #: When each thread that serves a caller has handed in its last job.
+        self._asked_at: dict[int, float] = {}
         #: Jobs that the writer is running for callers: where their verdict is not known, they may have been queued.
         self._handed_over: set[str] = set()
         self._operations = {"submit": self._op_submit, "wait": self._op_wait, **(operations or {})}
@@ -182,6 +192,7 @@ class Worker:
 
     def submit(self, job: Job) -> Future[Verdict]:
         """Hand a job in; the future holds the verdict once it is durable."""
+        self._asked_at[threading.get_ident()] = time.monotonic()
         answer: Future[Verdict] = Future()
         if self._stopping.is_set():
             answer.cancel()
@@ -204,6 +215,8 @@ class Worker:
         while not self._stopping.is_set():
             received = self._receive()
             try:
+                if not received or self._writer.untidied > _TIDY_FILES:
+                    self._writer.tidy()
                 if (now_version := self._state.data_version()) != version or received:
                     version = now_version
                     self._serve(received)
@@ -216,20 +229,28 @@ class Worker:
                 _LOG.exception("the writer ran into trouble", extra={"action": "writer_trouble"})
                 self._answer_trouble(received, error)
                 self._stopping.wait(_TROUBLE_S)
+        self._writer.tidy()
 
     def _receive(self) -> list[_Submitted | _Waiting]:
-        """Return what callers handed in: waits for the first, takes the rest that is there."""
+        """Return what callers handed in: waits for the first, and for a moment for those who are about to ask."""
         received: list[_Submitted | _Waiting] = []
-        try:
-            item = self._inbox.get(timeout=_IDLE_S)
+        with contextlib.suppress(queue.Empty):
+            item = self._inbox.get(timeout=_TIDY_S if self._writer.untidied else _IDLE_S)
+            deadline = time.monotonic() + _GATHER_S
+            crowd = min(self._count_crowd(), BATCH_JOBS)
             while item is not None:
                 received.append(item)
                 if len(received) >= BATCH_JOBS:
                     break
-                item = self._inbox.get_nowait()
-        except queue.Empty:
-            pass
+                wait_s = deadline - time.monotonic() if len(received) < crowd else 0.0
+                item = self._inbox.get(timeout=wait_s) if wait_s > 0 else self._inbox.get_nowait()
         return received
+
+    def _count_crowd(self) -> int:
+        """Return how many callers have asked within the last moment."""
+        since = time.monotonic() - _CROWD_S
+        self._asked_at = {thread: at for thread, at in list(self._asked_at.items()) if at > since}
+        return len(self._asked_at)
 
     def _serve(self, received: list[_Submitted | _Waiting]) -> None:
         """Run what is in the queue's table first, then what callers handed in; answer everybody."""
@@ -243,7 +264,6 @@ class Worker:
         if new:
             self._run_new(new)
         self._answer_settled()
-        self._writer.tidy()
 
     def _is_known(self, item: _Submitted) -> bool:
         """Tell whether the job is in the table already; its caller then waits for that one (WRITE-O9)."""

@@ -76,6 +76,11 @@ class Writer:
         for event in found.events:
             self._on_event(event)
 
+    @property
+    def untidied(self) -> int:
+        """How many temporary files wait for :meth:`tidy`."""
+        return self._applier.untidied
+
     def tidy(self) -> None:
         """Remove what is not needed any more; nobody has to wait for it.
 
@@ -100,7 +105,6 @@ class Writer:
             jobs = [Job.from_row(row) for row in rows]
             for job, verdict in zip(jobs, self._run(jobs, unsaved=set()), strict=True):
                 verdicts_by_id[job.id] = verdict
-            self.tidy()
         return verdicts_by_id
 
     def _run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:

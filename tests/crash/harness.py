@@ -254,7 +254,7 @@ class Work:
                 else:
                     for number, verdict in enumerate(writer.run_new(self._jobs), start=1):
                         note(number, verdict)
-                    writer.tidy()
+                writer.tidy()
         return answers
 
     def _call_all(

@@ -178,6 +178,7 @@ def no_lock(patch: pytest.MonkeyPatch) -> None:
 def no_look_after(patch: pytest.MonkeyPatch) -> None:
     """Take for granted that the planned bytes came out of the exchange."""
     patch.setattr(MemoryFiles, "displaced", lambda _self, change: (change.before, False))
+    patch.setattr(Applier, "_clear_change", lambda applier, change: applier._files.discard(change))
 
 
 def no_look_before(patch: pytest.MonkeyPatch) -> None:

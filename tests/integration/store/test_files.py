@@ -49,7 +49,7 @@ def put(files: MemoryFiles, data: bytes) -> Path:
 def staged(files: MemoryFiles, before: bytes | None, after: bytes | None) -> Replacement:
     """Return a change that is ready to be swapped in."""
     change = files.prepare(PATH, before=before, after=after)
-    files.stage(change)
+    files.stage([change])
     return change
 
 

@@ -325,7 +325,6 @@ def test_nonsense_gets_an_error(sample: SampleBrain, line: bytes) -> None:
         caller.connect(str(sample.root / ".omnislash/worker.sock"))
         caller.sendall(line)
         with caller.makefile("rb") as answers:
-            assert json.loads(answers.readline()) == {"ack": True}
             assert "error" in json.loads(answers.readline())
 
     assert sample.open().agent("nova").memory.write("x").outcome is Outcome.WRITTEN
@@ -355,7 +354,7 @@ def test_largest_write_fits_through_the_socket(sample: SampleBrain) -> None:
 
 
 def test_caller_that_hangs_up_disturbs_nobody(sample: SampleBrain) -> None:
-    """A caller that hangs up once it was heard: its job is done, and others are served."""
+    """A caller that hangs up after it has asked: its job is done, and others are served."""
     sample.start_worker()
     job = {
         "id": "a" * 20, "request": None, "line": "main", "tool": "memory_write", "role": "nova", "heartbeat": None,
@@ -365,8 +364,6 @@ def test_caller_that_hangs_up_disturbs_nobody(sample: SampleBrain) -> None:
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(sample.root / ".omnislash/worker.sock"))
         caller.sendall(json.dumps({"op": "submit", "job": job}).encode() + b"\n")
-        with caller.makefile("rb") as answers:
-            assert json.loads(answers.readline()) == {"ack": True}
 
     wait_until((sample.root / "memory" / TODAY).exists)
     assert sample.open().agent("nova").memory.write("y").outcome is Outcome.WRITTEN
