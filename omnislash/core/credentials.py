@@ -23,6 +23,9 @@ def find_secret(text: str) -> str | None:
 
     Rules: SECRET-O1.
     """
+    folded = text.casefold()
+    if not any(hint in folded for hint in _HINTS):
+        return None
     found = (name for name, pattern, earns in _CLASSES if any(map(earns, pattern.finditer(text))))
     return next(found, None)
 
@@ -171,4 +174,13 @@ _CLASSES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ..
     ("JSON Web Token", re.compile(_JWT), _always),
     ("password in an address", re.compile(_URL), _earns_address),
     ("password or token", re.compile(_ASSIGNMENT, re.IGNORECASE), _earns_assignment),
+)
+
+#: One of these stands in every text that one of the patterns can match, in folded form; most texts hold none, and
+#: looking for them costs a twentieth of trying the patterns.
+_HINTS = (
+    *("private key", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "akia", "asia", "abia", "acca"),
+    *("xox", "xapp-", "hooks.slack.com", "k_live_", "k_test_", "whsec_", "aiza", "gocspx-", "ya29.", "sk-", "eyj"),
+    *("://", "passw", "kennwort", "passphrase", "pwd", "пароль", "api", "access", "private", "secret", "auth"),
+    *("token", "секрет", "токен"),
 )

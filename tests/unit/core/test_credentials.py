@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re  # noqa: TC003 - hypothesis reads the annotations
 import uuid
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from omnislash.core import credentials
 from omnislash.core.credentials import find_secret
 
 DASHES = "-" * 5
@@ -256,3 +260,15 @@ def test_time_is_linear(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert find_secret(text) is None
     assert find_secret(f"{text}\nAKIA{'Q' * 16}") == "AWS access key"
+
+
+@pytest.mark.rule("SECRET-O1")
+@pytest.mark.parametrize(
+    "pattern", [pattern for _, pattern, _ in credentials._CLASSES], ids=[name for name, _, _ in credentials._CLASSES]
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+def test_every_match_holds_a_hint(pattern: re.Pattern[str], data: st.DataObject) -> None:
+    """Nothing that a pattern matches is passed over by the quick look that comes before the patterns."""
+    text = data.draw(st.from_regex(pattern))
+    assert any(hint in text.casefold() for hint in credentials._HINTS)
