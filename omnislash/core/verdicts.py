@@ -104,11 +104,12 @@ def read_only() -> Verdict:
     return Verdict(Outcome.READ_ONLY, (), READ_ONLY_MESSAGE)
 
 
-def queued(job: str) -> Verdict:
-    """Return the answer when nothing consumes the queue (WRITE-07, WRITE-08)."""
+def queued(job: str, *, silent: bool = False) -> Verdict:
+    """Return the answer when nothing consumes the queue: no worker runs, or it is silent (WRITE-07, WRITE-08)."""
+    reason = "the worker does not answer" if silent else "no worker is running"
     message = (
-        "Queued: no worker is running, so the memory is not yet updated. "
-        "The write is kept and runs when a worker starts (omnislash worker)."
+        f"Queued: {reason}, so the memory is not yet updated. "
+        "The write is kept and runs when a worker serves the brain again (omnislash worker)."
     )
     return Verdict(Outcome.QUEUED, (), message, job=job)
 

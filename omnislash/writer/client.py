@@ -190,7 +190,7 @@ class WriterClient:
         if row["state"] == "done":
             return Verdict.from_json(json.loads(row["verdict"]))
         if trouble is _Trouble.SILENT:
-            return verdicts.queued(row["id"])
+            return verdicts.queued(row["id"], silent=True)
         if locked:
             return None
         if row["state"] == "running" and (trouble is _Trouble.GONE or self._writer is None):

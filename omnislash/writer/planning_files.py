@@ -121,13 +121,11 @@ def _says(target: _Target, new: str) -> bool:
 def _find_once(target: _Target, old: str) -> tuple[int, int, Entry | None] | str:
     """Return where `old` stands, with the entry when it is one exactly; a refusal when that is not one place.
 
-    A text that is an entry word for word means that entry, although it may also stand inside others (a one-letter
-    entry does). A text that occurs once means that place. What is left is an entry as the file shows it, with its mark
-    and its time, of which another entry happens to begin in the same way.
+    A text that is a whole entry means that entry, although it may also stand inside others (a one-letter entry does).
     """
     same = match_entries(target.entries(), old)
     count = target.text.count(old)
-    if len(same) == 1 and (count != 1 or same[0].text.strip() == old.strip()):
+    if len(same) == 1:
         return same[0].start, same[0].end, same[0]
     if count == 1:
         start = target.text.index(old)
@@ -151,10 +149,15 @@ def _list_places(text: str, old: str) -> list[str]:
 
 
 def _render_again(target: _Target, entry: Entry, *, old: str, new: str) -> str:
-    """Return an entry with a new text; its list mark and its time stay, and are not doubled when `new` has them too."""
+    """Return an entry with a new text.
+
+    Its list mark and its time stay, unless both texts are given as the file shows them: then the new one stands as it
+    is, and may be several entries.
+    """
     text = new.strip("\n").rstrip()
     if entry.text.strip() != old.strip():
-        text = text.removeprefix(_MARK)
+        if old.lstrip().startswith(_MARK) and text.startswith(_MARK):
+            return _with_newline(text, target.newline)
         text = text.removeprefix(f"{entry.time} ") if entry.time else text
     rendered = render_entry(text, time=entry.time, newline=target.newline)
     return target.text[entry.start] + rendered[1:]

@@ -22,9 +22,9 @@ from typing import Any
 
 #: Raised with every change of the requests and answers; a caller of another version uses the queue's table instead.
 PROTOCOL = 1
-#: How long a worker may take to say that it has read a request, in seconds. A healthy one needs microseconds; one that
-#: takes longer is stopped or starved, and the caller is told that its write is queued.
-ACK_LIMIT_S = 5.0
+#: How long a worker may take to answer, or to say that it has read a request, in seconds. A healthy one needs half a
+#: second at most; one that takes longer is stopped or starved, and the caller is told that its write is queued.
+ACK_LIMIT_S = 3.0
 #: The longest line that either side accepts, in bytes: the largest content, escaped, with room to spare.
 LINE_LIMIT_BYTES = 16 * 1024 * 1024
 #: sockaddr_un holds 104 bytes on macOS and 108 on Linux, the final NUL included.

@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
 LINES = ("main", "research", "ops", "home")
-WORKER = (
-    "import sys, time; from omnislash import Brain; Brain.open(sys.argv[1]).start_worker(); "
-    "print('ready', flush=True); time.sleep(3600)"
-)
 #: The longest wait between the moment in which the clients may go on and the kill, in seconds.
 KILL_WITHIN_S = 0.06
 #: The pause of the editor between two saves, in seconds: a person in a great hurry.
@@ -104,9 +100,9 @@ def commit(root: Path, message: str) -> None:
 def start_worker(root: Path) -> subprocess.Popen[bytes]:
     """Start the brain's worker and wait until it serves."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", WORKER, str(root)]
+    command = [sys.executable, "-m", "omnislash", "--brain", str(root), "worker"]
     worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-    if worker.stdout is None or worker.stdout.readline() != b"ready\n":
+    if worker.stdout is None or not worker.stdout.readline().startswith(b"Writing for"):
         message = "the worker did not start"
         raise RuntimeError(message)
     return worker

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omnislash.surfaces.cli.commands import Command
-from omnislash.surfaces.cli.output import is_terminal, print_json, print_line, show_controls
+from omnislash.surfaces.cli.output import command_name, is_terminal, print_json, print_line, show_controls
 from omnislash.surfaces.cli.showing import show_audit
 
 if TYPE_CHECKING:
@@ -269,13 +269,14 @@ def _strip_colour(line: str) -> str:
 def _end(stage: Stage, *, keep: bool) -> None:
     print_line()
     print_line("What to try next", bold=True)
-    print_line("  omnislash init my-brain                 # a brain of your own")
-    print_line("  omnislash help                          # the pages that explain all this")
+    command = command_name()
+    print_line(f"  {command} init my-brain     # a brain of your own")
+    print_line(f"  {command} help              # the pages that explain all this")
     if keep:
         root = shlex.quote(str(stage.root))
         print_line("\nThe copy is kept. Look around, or remove it:")
         print_line(f"  git -C {root} diff")
-        print_line(f"  omnislash --brain {root} memory read --role nova main/MEMORY.md")
-        print_line(f'  omnislash --brain {root} memory write --role nova "Ida likes short answers."')
-        print_line(f"  omnislash --brain {root} audit --line main")
+        print_line(f"  {command} --brain {root} memory read --role nova main/MEMORY.md")
+        print_line(f'  {command} --brain {root} memory write --role nova "Ida likes short answers."')
+        print_line(f"  {command} --brain {root} audit --line main")
         print_line(f"  rm -r {root}")

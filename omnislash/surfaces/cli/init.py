@@ -13,7 +13,7 @@ import click
 
 from omnislash.errors import StorageError, UsageError
 from omnislash.surfaces.cli.commands import Command
-from omnislash.surfaces.cli.output import print_json, print_line
+from omnislash.surfaces.cli.output import command_name, print_json, print_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,10 +117,11 @@ def _tell(directory: str, made: list[str], note: str, *, example: bool) -> None:
     print_line(f"\nThe brain stands in {directory}. Try next:", bold=True)
     print_line(f"  cd {shlex.quote(directory)}")
     line = "main/MEMORY.md" if example else "main"
-    print_line("  omnislash memory overview --role nova")
+    command = command_name(elsewhere=True)
+    print_line(f"  {command} memory overview --role nova")
     print_line(
-        '  omnislash memory write --role nova --priority "We ship on Fridays, because the carrier comes at four."'
+        f'  {command} memory write --role nova --priority "We ship on Fridays, because the carrier comes at four."'
     )
-    print_line(f"  omnislash memory {'read' if example else 'list'} --role nova {line if example else '--corpus main'}")
-    print_line("  omnislash worker")
-    print_line("  omnislash help getting-started")
+    print_line(f"  {command} memory {'read' if example else 'list'} --role nova {line if example else '--corpus main'}")
+    print_line(f"  {command} worker")
+    print_line(f"  {command} help getting-started")

@@ -11,9 +11,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
+import shlex
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -119,3 +122,15 @@ def _draw_table(columns: Sequence[str], cells: list[list[str]]) -> None:
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     Console(file=sys.stdout).print(table)
+
+
+def command_name(*, elsewhere: bool = False) -> str:
+    """Return what to type for `omnislash` in this shell: its path when it is not found by name.
+
+    Args:
+        elsewhere: True when it will be typed in another directory.
+    """
+    started = Path(sys.argv[0])
+    if shutil.which("omnislash") or started.name != "omnislash":
+        return "omnislash"
+    return shlex.quote(str(started.absolute()) if elsewhere else os.path.relpath(started))

@@ -38,6 +38,7 @@ Make an entry a priority only when every future conversation needs it.
 
 _IGNORE = """\
 .omnislash/
+.omnislash-*
 memory/.memory-index.db*
 """
 

@@ -479,3 +479,21 @@ def test_plans_are_repeatable() -> None:
     files = {TODAY: b"# 2026-08-30\n\n- 08:00 a\n", MEMORY: b"# M\n"}
 
     assert plan(WriteRequest("x", priority=True), files) == plan(WriteRequest("x", priority=True), files)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "after_"),
+    [
+        pytest.param("till counted", "till counted twice", "- 09:40 till counted twice", id="the text"),
+        pytest.param("- 09:40 till counted", "- 09:45 till counted", "- 09:45 till counted", id="both as shown"),
+        pytest.param("- 09:40 till counted", "till counted twice", "- 09:40 till counted twice", id="old as shown"),
+        pytest.param("09:40 till counted", "09:40 till closed", "- 09:40 till closed", id="both with the time"),
+        pytest.param("- 09:40 till counted", "- 09:40 one\n- 09:41 two", "- 09:40 one\n- 09:41 two", id="two for one"),
+        pytest.param("till counted", "one\ntwo", "- 09:40 one\n  two", id="two lines"),
+    ],
+)
+def test_an_entry_keeps_its_mark_and_time(old: str, new: str, after_: str) -> None:
+    """An entry is found as it reads and as the file shows it, and comes out with one mark and one time."""
+    before = "# 2026-08-30\n\n- 09:00 opened the shop\n- 09:40 till counted\n"
+    found = plan(EditRequest(TODAY, old, new), {TODAY: before.encode()})
+    assert found.changes[0].after == before.replace("- 09:40 till counted", after_).encode()
