@@ -20,7 +20,7 @@ from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import approvals
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing, catalog, reading
-from omnislash.runtime.tools.arguments import AuditArguments, ListArguments, ReadArguments
+from omnislash.runtime.tools.arguments import AuditArguments, ListArguments, ReadArguments, parse_arguments
 from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
@@ -117,10 +117,9 @@ class Brain:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             hidden.write_text("*\n", encoding="utf-8")
         except OSError as error:
-            message = (
-                f"{STATE_DIRECTORY}/ can't be made in the brain: {error.strerror}. Nothing was written. "
-                "Give this user write access to the brain's directory."
-            )
+            in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
+            remedy = "Move that file away." if in_the_way else "Give this user write access to the brain's directory."
+            message = f"{STATE_DIRECTORY}/ can't be made in the brain: {error.strerror}. Nothing was changed. {remedy}"
             raise StorageError(message, path=STATE_DIRECTORY) from error
 
     def _new_state(self) -> State:
@@ -206,7 +205,8 @@ class Brain:
         self, *, path: str | None = None, line: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> AuditPage:
         """Return rows of the action log, newest first, of every line."""
-        arguments = AuditArguments(path=path, line=line, limit=limit, cursor=cursor)
+        given = {"path": path, "line": line, "limit": limit, "cursor": cursor}
+        arguments = parse_arguments(AuditArguments, given, tool="audit_list")
         return auditing.list_audit(self._ports(), arguments)
 
     def approvals(self, *, state: str | None = "open") -> list[Approval]:
@@ -346,7 +346,8 @@ class Memory:
     ) -> FileListing:
         """Return the files that the agent may read."""
         catalog.check_granted(self._turn, catalog.TOOLS["memory_list"])
-        arguments = ListArguments(corpus=corpus, prefix=prefix, limit=limit, cursor=cursor)
+        given = {"corpus": corpus, "prefix": prefix, "limit": limit, "cursor": cursor}
+        arguments = parse_arguments(ListArguments, given, tool="memory_list")
         return reading.list_files(self._turn, self._ports, arguments)
 
     def read(
@@ -354,8 +355,10 @@ class Memory:
     ) -> FileContent:
         """Return a file, one section of it, or a part."""
         catalog.check_granted(self._turn, catalog.TOOLS["memory_read"])
-        given = {} if max_chars is None else {"max_chars": max_chars}
-        return reading.read(self._turn, self._ports, ReadArguments(path=path, section=section, offset=offset, **given))
+        given = {"path": path, "section": section, "offset": offset}
+        limit = {} if max_chars is None else {"maxChars": max_chars}
+        arguments = parse_arguments(ReadArguments, {**given, **limit}, tool="memory_read")
+        return reading.read(self._turn, self._ports, arguments)
 
     def write(
         self,

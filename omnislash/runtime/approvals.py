@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.lines import LineName, parse_managed_path
-from omnislash.core.verdicts import Outcome
 from omnislash.errors import UsageError
+from omnislash.writer.applying import APPROVAL_KEY
 from omnislash.writer.jobs import DeleteRequest, Job
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Approval:
     arguments: dict[str, Any]
     #: SHA-256 of the file or section when it was asked.
     hash: str
-    #: `open`, `approved` or `refused`.
+    #: `open`, `approved`, `refused`, or `outdated`: what it was about had changed when it was granted.
     state: str
 
     @classmethod
@@ -106,7 +106,8 @@ def find_approval(ports: Ports, approval_id: str) -> Approval:
     Raises:
         UsageError: There is no such question, or it is decided already.
     """
-    row = ports.state().row("find_approval", id=approval_id)
+    known = approval_id.isascii() and approval_id.isalnum()
+    row = ports.state().row("find_approval", id=approval_id) if known else None
     if row is None:
         message = f"There is no approval {approval_id!r}; `omnislash approvals list` shows the open ones."
         raise UsageError(message)
@@ -130,20 +131,19 @@ def approve(ports: Ports, approval_id: str) -> Verdict:
         section=approval.arguments.get("section"),
         expect_hash=None if "entry" in approval.arguments else approval.hash,
     )
+    job_id = ports.new_job_id()
     job = Job(
-        id=ports.new_job_id(),
+        id=job_id,
         line=LineName(approval.line),
         request=request,
         created_at=ports.clock.now(),
         role=approval.role,
         heartbeat=approval.heartbeat,
         actor="person",
+        request_key=f"{APPROVAL_KEY}{approval.id}:{job_id}",
     )
     _decide(ports, approval, "approved", job=job)
-    verdict = ports.writer.submit(job)
-    if verdict.outcome is Outcome.FAILED:
-        _decide(ports, approval, "open", known="approved")
-    return verdict
+    return ports.writer.submit(job)
 
 
 def refuse(ports: Ports, approval_id: str) -> Approval:
@@ -157,12 +157,12 @@ def refuse(ports: Ports, approval_id: str) -> Approval:
     return approval
 
 
-def _decide(ports: Ports, approval: Approval, state: str, *, job: Job | None = None, known: str = "open") -> None:
+def _decide(ports: Ports, approval: Approval, state: str, *, job: Job | None = None) -> None:
     """Note the decision and, in the same transaction, queue what was granted: neither is ever there alone."""
     database = ports.state()
     at = ports.clock.now().isoformat()
     with database.transaction():
-        changed = database.run("decide_approval", id=approval.id, state=state, known=known, at=at)
+        changed = database.run("decide_approval", id=approval.id, state=state, at=at)
         if changed and job is not None:
             database.run("insert_job", **job.to_row())
     if not changed:

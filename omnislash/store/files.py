@@ -328,7 +328,10 @@ class MemoryFiles:
     @staticmethod
     def read_ready(change: Replacement) -> bytes | None:
         """Return the bytes under the `.new` name, or None when there are none."""
-        return _read_place(change.ready)
+        try:
+            return _read_place(change.ready)
+        except NotADirectoryError:
+            return None
 
     def take_back(self, change: Replacement) -> bool:
         """Undo an applied change: what came out of the swap goes in again.

@@ -78,7 +78,13 @@ SELECT * FROM approvals WHERE (:state IS NULL OR state = :state) ORDER BY at, id
 SELECT * FROM approvals WHERE id = :id;
 
 -- name: decide_approval
-UPDATE approvals SET state = :state, decided_at = :at WHERE id = :id AND state = :known;
+UPDATE approvals SET state = :state, decided_at = :at WHERE id = :id AND state = 'open';
+
+-- name: settle_approval
+UPDATE approvals SET
+    state = :state,
+    arguments = CASE WHEN :state = 'approved' THEN json_remove(arguments, '$.entry') ELSE arguments END
+WHERE id = :id;
 
 -- name: set_file
 INSERT OR REPLACE INTO files (path, hash, at) VALUES (:path, :hash, :at);
@@ -100,6 +106,11 @@ DELETE FROM additions WHERE path = :path;
 
 -- name: drop_addition
 DELETE FROM additions WHERE id = :id;
+
+-- name: find_prunable
+SELECT EXISTS (SELECT 1 FROM additions WHERE at < :watched)
+    OR EXISTS (SELECT 1 FROM jobs WHERE state = 'done' AND finished_at < :kept)
+    OR coalesce((SELECT at FROM events ORDER BY id LIMIT 1) < :kept, 0) AS prunable;
 
 -- name: prune_additions
 DELETE FROM additions WHERE at < :before;

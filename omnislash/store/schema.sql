@@ -68,7 +68,7 @@ CREATE TABLE approvals (
     tool        TEXT NOT NULL,
     arguments   TEXT NOT NULL,                               -- JSON
     hash        TEXT NOT NULL,                               -- of the file when the deletion was asked for
-    state       TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'approved', 'refused')),
+    state       TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'approved', 'refused', 'outdated')),
     decided_at  TEXT
 ) STRICT, WITHOUT ROWID;
 

@@ -69,11 +69,13 @@ class State:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: Exception) -> WriterUnavailableError:
-        message = (
-            f"The state database .omnislash/{self.path.name} can't be used: {error}. "
-            "Check the disk and its permissions; if the file is damaged, move it away and start again: "
-            "queued writes are lost with it, confirmed memory is not."
+        damaged = getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+        remedy = (
+            "The file is damaged: move it away and start again; queued writes are lost with it, confirmed memory is not."
+            if damaged
+            else "Check the disk and its permissions."
         )
+        message = f"The state database .omnislash/{self.path.name} can't be used: {error}. {remedy}"
         return WriterUnavailableError(message, path=f".omnislash/{self.path.name}")
 
     def _open(self) -> sqlite3.Connection:

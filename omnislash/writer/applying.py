@@ -208,6 +208,9 @@ class Applier:
             return refuse(error.message)
         except StorageError as error:
             return Plan(verdicts.failed(f"{error.message} Nothing was written."))
+        except Exception as error:  # noqa: BLE001 - one job's surprise must not stop the others
+            _LOG.exception("a job could not be planned", extra={"action": "job_failed", "job": job.id})
+            return Plan(verdicts.failed(unexpected_message(error)))
         watches = [watch_change(change, view.read(change.path)) for change in plan.changes]
         if job.resumed and in_effect(plan.verdict):  # it may stand there by the save of somebody who had seen it
             told = getattr(job.request, "content", None) or getattr(job.request, "new", None) or ""
@@ -414,8 +417,34 @@ def finish_row(
         chars=job.offered_chars,
         job=job.id,
     )
+    settle_approval(state, job, verdict)
     for name, payload in events:
         state.run("insert_event", at=at, name=name, payload=json.dumps(payload, ensure_ascii=False))
+
+
+#: A job that a person's approval started carries the approval's id in its request key.
+APPROVAL_KEY = "approval:"
+_APPROVAL_STATES = {Outcome.FAILED: "open", Outcome.REFUSED: "outdated"}
+
+
+def settle_approval(state: State, job: Job, verdict: Verdict) -> None:
+    """Bring the question behind an approved deletion up to date; inside a transaction.
+
+    After a failure of the machine it is open again; when what it was about has changed meanwhile it is outdated; and
+    once the text is forgotten the question forgets it too.
+    """
+    if job.request_key is None or not job.request_key.startswith(APPROVAL_KEY):
+        return
+    approval = job.request_key.split(":")[1]
+    state.run("settle_approval", id=approval, state=_APPROVAL_STATES.get(verdict.outcome, "approved"))
+
+
+def unexpected_message(error: Exception) -> str:
+    """Return the sentence for a job that ended in an error which nobody foresaw."""
+    return (
+        f"This write ended in an unexpected {type(error).__name__}, which is a fault of omnislash; nothing was written. "
+        "The log has the details."
+    )
 
 
 def audit_paths(job: Job, verdict: Verdict) -> list[str]:

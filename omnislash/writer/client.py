@@ -189,6 +189,8 @@ class WriterClient:
         """Return the verdict that is already certain, or None to go on."""
         if row["state"] == "done":
             return Verdict.from_json(json.loads(row["verdict"]))
+        if trouble is _Trouble.SILENT and row["state"] == "running":
+            return verdicts.unconfirmed(row["id"], reason="the worker has begun the job and does not answer")
         if trouble is _Trouble.SILENT:
             return verdicts.queued(row["id"], silent=True)
         if locked:
@@ -216,6 +218,7 @@ class WriterClient:
                 writer.recover()
                 writer.drain()
                 writer.tidy()
+                writer.prune()
             finally:
                 lock.release()
         return True

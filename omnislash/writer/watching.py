@@ -153,8 +153,8 @@ def _keep(path: ManagedPath, lost: list[str], *, state: State, files: MemoryFile
         _audit(path, copy, state=state, now=now)
 
     write_copy(copy, data, state=state, files=files, note=note)
-    warn_of_copy(path, copy, f"a save by somebody else left out {len(lost)} confirmed entries")
     entries = "1 confirmed entry" if len(lost) == 1 else f"{len(lost)} confirmed entries"
+    warn_of_copy(path, copy, f"a save by somebody else left out {entries}")
     return f"A save of {path} by somebody else left out {entries}; the text is kept in {copy}."
 
 

@@ -14,7 +14,7 @@ import os
 import queue
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -198,6 +198,8 @@ class Worker:
             answer.cancel()
         else:
             self._inbox.put(_Submitted(job, answer))
+            if self._stopping.is_set():  # nobody may be left to take it
+                answer.cancel()
         return answer
 
     def _op_submit(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -213,8 +215,9 @@ class Worker:
     def _run(self) -> None:
         version, pruned_at = -1, 0.0
         while not self._stopping.is_set():
-            received = self._receive()
+            received: list[_Submitted | _Waiting] = []
             try:
+                received = self._receive()
                 if not received or self._writer.untidied > _TIDY_FILES:
                     self._writer.tidy()
                 if (now_version := self._state.data_version()) != version or received:
@@ -286,13 +289,13 @@ class Worker:
         jobs = [item.job for item in first.values()]
         self._handed_over = {job.id for job in jobs}
         for item, verdict in zip(first.values(), self._writer.run_new(jobs), strict=True):
-            item.answer.set_result(verdict)
+            _answer_once(item.answer, verdict)
             self._answer(item.job.id, verdict)
         self._handed_over = set()
 
     def _answer(self, job_id: str, verdict: Verdict) -> None:
         for future in self._pending.pop(job_id, ()):
-            future.set_result(verdict)
+            _answer_once(future, verdict)
 
     def _answer_settled(self) -> None:
         """Answer those who wait for a job that is done, or that is unknown."""
@@ -327,5 +330,5 @@ class Worker:
 
 
 def _answer_once(future: Future[Verdict], verdict: Verdict) -> None:
-    if not future.done():
+    with contextlib.suppress(InvalidStateError):  # its caller has given up
         future.set_result(verdict)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from omnislash.core import verdicts
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
-from omnislash.writer.applying import Applier
+from omnislash.writer.applying import Applier, unexpected_message
 from omnislash.writer.jobs import DeleteRequest, EditRequest, Job
 from omnislash.writer.recovery import recover
 from omnislash.writer.watching import WATCHED, keep_lost_entries
@@ -102,10 +102,21 @@ class Writer:
             self.recover()
         verdicts_by_id: dict[str, Verdict] = {}
         while rows := self._state.rows("queued_jobs", limit=BATCH_JOBS):
-            jobs = [Job.from_row(row) for row in rows]
+            jobs = [job for row in rows if (job := self._parse(row))]
             for job, verdict in zip(jobs, self._run(jobs, unsaved=set()), strict=True):
                 verdicts_by_id[job.id] = verdict
         return verdicts_by_id
+
+    def _parse(self, row: sqlite3.Row) -> Job | None:
+        """Return the job of a queued row; one that makes no sense ends as failed, so that the queue goes on."""
+        try:
+            return Job.from_row(row)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            _LOG.exception("a queued job makes no sense", extra={"action": "job_failed", "job": row["id"]})
+            verdict = json.dumps(verdicts.failed(unexpected_message(error)).to_json())
+            with self._state.transaction() as state:
+                state.run("finish_job", id=row["id"], verdict=verdict, at=self._clock.now().isoformat())
+            return None
 
     def _run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:
         """Run a batch; when that ends with trouble, recovery has to come before the next one."""
@@ -180,10 +191,14 @@ class Writer:
     def prune(self) -> None:
         """Remove what nobody needs any more: old answers, old events, additions that are not watched any more."""
         now = self._clock.now()
+        watched, kept = (now - WATCHED).isoformat(), (now - KEPT).isoformat()
+        found = self._state.row("find_prunable", watched=watched, kept=kept)
+        if found is None or not found["prunable"]:
+            return
         with self._state.transaction() as state:
-            state.run("prune_additions", before=(now - WATCHED).isoformat())
-            state.run("prune_jobs", before=(now - KEPT).isoformat())
-            state.run("prune_events", before=(now - KEPT).isoformat())
+            state.run("prune_additions", before=watched)
+            state.run("prune_jobs", before=kept)
+            state.run("prune_events", before=kept)
 
 
 def _leaves_traces(job: Job, verdict: Verdict) -> bool:

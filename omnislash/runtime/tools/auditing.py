@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from omnislash.runtime.turns import Ports, Turn
 
 
+#: Row numbers of the state database have at most so many digits.
+_CURSOR_DIGITS = 18
+
+
 @dataclass(frozen=True, slots=True)
 class AuditRow:
     """One attempt to change memory."""
@@ -117,8 +121,8 @@ def list_audit(ports: Ports, arguments: AuditArguments, *, turn: Turn | None = N
 def _parse_cursor(cursor: str | None) -> int | None:
     if cursor is None:
         return None
-    if not cursor.isdecimal():
-        message = f"The cursor {cursor!r} is none that audit_list gave; leave it out to start from the newest row."
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _CURSOR_DIGITS):
+        message = f"The cursor {cursor[:40]!r} is none that audit_list gave; leave it out to start from the newest row."
         raise UsageError(message)
     return int(cursor)
 
