@@ -168,7 +168,8 @@ class Brain:
         self._listeners.append(listener)
 
     def _emit(self, event: MemoryEvent) -> None:
-        _LOG.info("%s %s", event.name, event.file, extra={"action": event.name, **_loggable(event.to_json())})
+        if _LOG.isEnabledFor(logging.DEBUG):  # the action log has every write; this is for looking on
+            _LOG.debug("%s %s", event.name, event.file, extra={"action": event.name, **_loggable(event.to_json())})
         for listener in self._listeners:
             try:
                 listener(event)

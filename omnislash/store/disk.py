@@ -81,9 +81,10 @@ class Disk:
     def create_temp(self, path: Path, *, mode: int) -> int:
         """Create a new empty file and return its descriptor; never follows or reuses an existing name."""
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, 0o600)
-        with contextlib.suppress(OSError):
-            os.chmod(path, mode)
+        descriptor = os.open(path, flags, mode)
+        if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:  # the umask took something away
+            with contextlib.suppress(OSError):
+                os.fchmod(descriptor, mode)
         return descriptor
 
     def write(self, descriptor: int, data: bytes) -> None:

@@ -236,6 +236,8 @@ class MemoryFiles:
             directory: The directory that has to be there.
             made: Receives those that were created, outermost first, also when it ends with an error.
         """
+        if not self._unsynced and os.path.isdir(directory):
+            return
         missing: list[Path] = []
         while not directory.exists():
             missing.append(directory)

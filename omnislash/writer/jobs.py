@@ -6,7 +6,7 @@ Rules: WRITE-O3, WRITE-O5, WRITE-O9.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -77,6 +77,7 @@ REQUESTS: dict[str, type[Request]] = {
     "memory_move": MoveRequest,
     "memory_delete": DeleteRequest,
 }
+_FIELDS = {request: tuple(each.name for each in fields(request)) for request in REQUESTS.values()}
 _TOOLS = {request: tool for tool, request in REQUESTS.items()}
 
 
@@ -124,7 +125,7 @@ class Job:
             "role": self.role,
             "heartbeat": self.heartbeat,
             "actor": self.actor,
-            "payload": json.dumps(asdict(self.request), ensure_ascii=False),
+            "payload": json.dumps({name: getattr(self.request, name) for name in _FIELDS[type(self.request)]}),
             "created_at": self.created_at.isoformat(),
         }
 

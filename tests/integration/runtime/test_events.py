@@ -234,7 +234,7 @@ def test_events_are_logged_by_name(sample: SampleBrain, caplog: pytest.LogCaptur
     """Each event is a log line whose `action` is its name, with its fields and without any content."""
     sample.open_gate()
     memory = sample.agent().memory
-    with caplog.at_level(logging.INFO, logger="omnislash"):
+    with caplog.at_level(logging.DEBUG, logger="omnislash"):
         memory.write("xylophone")
         memory.edit(TODAY, old="xylophone", new="saxophone")
         memory.delete(TODAY)
