@@ -5,6 +5,7 @@ Rules: WRITE-11, WRITE-O7.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -34,5 +35,6 @@ def audit(settings: Settings, path: str | None, line: str | None, limit: int, cu
         parse_line_name(line)
     with settings.open_brain() as brain:
         answer = brain.audit(path=path, line=line, limit=limit, cursor=cursor).to_json()
-    (print_json if settings.json else show_audit)(answer)
+    narrowed = any(given is not None for given in (path, line, cursor))
+    (print_json if settings.json else partial(show_audit, narrowed=narrowed))(answer)
     return 0

@@ -19,13 +19,24 @@ def read_content(argument: str) -> str:
     """Return the argument, or what stdin holds for `-`.
 
     Raises:
+        StorageError: Stdin is closed or can't be read.
         InvalidContentError: Stdin is no UTF-8 text, or far too long.
     """
     if argument != STDIN:
         return argument
+    if sys.stdin is None:  # how Python says that it is closed
+        raise StorageError("stdin is closed, so there is no text to read; nothing was written.")
     if is_terminal(sys.stdin):
         print_line("Type the text; end it with Ctrl-D on a line of its own.", err=True)
-    return _decode(sys.stdin.buffer.read(BYTES_MAX + 1), "stdin")
+    return _decode(_read_stdin(), "stdin")
+
+
+def _read_stdin() -> bytes:
+    try:
+        return sys.stdin.buffer.read(BYTES_MAX + 1)
+    except OSError as error:
+        message = f"stdin can't be read: {os.strerror(error.errno or 0)}; nothing was written."
+        raise StorageError(message) from error
 
 
 def read_text_file(path: str) -> str:

@@ -65,6 +65,7 @@ def demo(settings: Settings, *, keep: bool) -> int:
     Three roles write at once, a budget is kept, a worker is killed in the middle of a write, and a person approves a
     deletion. It needs some ten seconds, no network and no model.
     """
+    settings.refuse_replay("omnislash demo")
     from omnislash.surfaces.cli.demo_stage import Stage  # noqa: PLC0415 - not needed for the help
 
     with Stage() as stage:

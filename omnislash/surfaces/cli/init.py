@@ -13,7 +13,7 @@ import click
 
 from omnislash.errors import StorageError, UsageError
 from omnislash.surfaces.cli.commands import Command
-from omnislash.surfaces.cli.output import command_name, print_json, print_line
+from omnislash.surfaces.cli.output import command_name, naming, print_json, print_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,14 +35,25 @@ def init(settings: Settings, directory: str, *, example: bool, git: bool) -> int
 
     A directory that exists is filled up: what is there stays as it is. One that is a brain already is refused.
     """
+    settings.refuse_replay("omnislash init")
+    _check_place(settings, directory)
     root = Path(directory).expanduser().absolute()
     made = make_brain(root, example=example)
     note = _start_git(root, made) if git else "No git, as you asked."
-    if settings.json:
-        print_json({"brain": str(root), "files": made, "git": note})
-    elif not settings.quiet:
-        _tell(directory, made, note, example=example)
+    with naming("the brain is made"):
+        if settings.json:
+            print_json({"brain": str(root), "files": made, "git": note})
+        elif not settings.quiet:
+            _tell(directory, made, note, example=example)
     return 0
+
+
+def _check_place(settings: Settings, directory: str) -> None:
+    """Raise UsageError unless DIR, and nothing else, says where the brain goes."""
+    if "brain" in settings.given:
+        raise UsageError("omnislash init takes the place as its DIR, and not as --brain; nothing was done.")
+    if not directory:
+        raise UsageError("DIR is empty; name the directory for the brain, such as my-brain.")
 
 
 def make_brain(root: Path, *, example: bool) -> list[str]:

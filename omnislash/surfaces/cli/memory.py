@@ -118,7 +118,10 @@ def read(settings: Settings, /, role: str, heartbeat: str | None, max_chars: int
 @click.option("--request-id", metavar="ID", help="The same id again answers the first verdict and writes nothing.")
 @click.pass_obj
 def write(settings: Settings, /, role: str, heartbeat: str | None, content: str, **arguments: Any) -> int:
-    """Remember CONTENT, and wait until that is durable; `-` reads it from stdin."""
+    """Remember CONTENT, and wait until that is durable.
+
+    CONTENT `-` reads it from stdin.
+    """
     request_id = arguments.pop("request_id")
     return _change(
         settings,
@@ -140,7 +143,10 @@ def write(settings: Settings, /, role: str, heartbeat: str | None, content: str,
 @click.option("--new-file", metavar="FILE", help="Take the new text from a file; - is stdin.")
 @click.pass_obj
 def edit(settings: Settings, /, role: str, heartbeat: str | None, path: str, **texts: str | None) -> int:
-    """Replace a whole entry, or a text that occurs once, in a file of the role's own line."""
+    """Replace an entry, or a text that occurs once.
+
+    The file belongs to the role's own line. What is replaced is a whole entry, or a text that occurs once in it.
+    """
     if texts["old_file"] == texts["new_file"] == "-":
         message = "Only one of --old-file and --new-file can be read from stdin."
         raise UsageError(message)
@@ -175,7 +181,10 @@ def write_file(  # noqa: PLR0913, PLR0917 - click hands in every option
     file: str | None,
     expect_hash: str | None,
 ) -> int:
-    """Replace or create a whole file of the role's own line; CONTENT `-` reads it from stdin."""
+    """Replace or create a whole file of the role's own line.
+
+    CONTENT `-` reads it from stdin.
+    """
     if (content is None) == (file is None):
         message = "Give either CONTENT or --file FILE."
         raise UsageError(message)
@@ -202,5 +211,8 @@ def move(settings: Settings, role: str, heartbeat: str | None, source: str, targ
 @click.option("--section", metavar="HEADING", help="Only the section under this ## heading.")
 @click.pass_obj
 def delete(settings: Settings, /, role: str, heartbeat: str | None, **arguments: str | None) -> int:
-    """Remove a file of the role's own line, or one entry or section of it; a person may have to agree first."""
+    """Remove a file, or one entry or section of it.
+
+    The file belongs to the role's own line. A person may have to agree first.
+    """
     return _change(settings, "memory_delete", role=role, heartbeat=heartbeat, **arguments)

@@ -8,7 +8,7 @@ Rules: BOUNDARY-08; interface.md, "Command line".
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from omnislash.core.clock import Clock
     from omnislash.engine import Brain
 
+#: The years that OMNISLASH_NOW may name: a line's days have four digits, and there is room to count from them.
+_YEARS = range(1000, 9001)
 #: The file that makes a directory a brain.
 _SIGN = "omnislash.yaml"
 _YES, _NO = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
@@ -43,6 +45,8 @@ class Settings:
     replay: bool = False
     #: The instant that stands for the clock; None = the machine's clock.
     now: datetime | None = None
+    #: Names of the options that were given on the command line.
+    given: set[str] = field(default_factory=set)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -56,6 +60,16 @@ class Settings:
             replay=_parse_switch("OMNISLASH_REPLAY", environment.get("OMNISLASH_REPLAY", "")),
             now=_parse_now(environment.get("OMNISLASH_NOW", "")),
         )
+
+    def refuse_replay(self, command: str) -> None:
+        """Refuse a command that can't run without writing.
+
+        Raises:
+            UsageError: Nothing may be written (BOUNDARY-08).
+        """
+        if self.replay:
+            message = f"{command} writes, so it does not run with --replay or OMNISLASH_REPLAY=1; nothing was done."
+            raise UsageError(message)
 
     def find_root(self) -> str:
         """Return the absolute path of the brain's directory.
@@ -132,8 +146,11 @@ def _parse_now(text: str) -> datetime | None:
         now = datetime.fromisoformat(text)
     except ValueError:
         now = None
-    if now is None or now.tzinfo is None:
-        message = f"OMNISLASH_NOW is {text!r}; it must be an instant with its zone, such as 2026-11-30T09:00:00+01:00."
+    if now is None or now.tzinfo is None or now.year not in _YEARS:
+        message = (
+            f"OMNISLASH_NOW is {text!r}; it must be an instant with its zone, such as 2026-11-30T09:00:00+01:00, "
+            f"in the years {_YEARS[0]} to {_YEARS[-1]}."
+        )
         raise UsageError(message, key="OMNISLASH_NOW")
     return now
 
@@ -145,7 +162,9 @@ def _remember(context: click.Context, parameter: click.Parameter, value: Any) ->
     """Note an option that was given, wherever it stood."""
     name = parameter.name or ""
     if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-        setattr(context.find_root().obj, name, value)
+        settings = context.find_root().obj
+        setattr(settings, name, value)
+        settings.given.add(name)
 
 
 def _everywhere(flag: str, text: str, *, metavar: str | None = None) -> click.Option:

@@ -17,12 +17,15 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
+from omnislash.errors import OmnislashError
+from omnislash.surfaces.cli.main import leave
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 #: Exit code of each kind of error; 1 for those that are not named.
 ERROR_CODES = {"usage": 2, "config": 2, "name": 2}
@@ -35,11 +38,92 @@ _STEERING = re.compile(
 )
 
 
-def tame_streams() -> None:
-    """Let no character crash a stream that can't encode it."""
+class OutputError(OmnislashError):
+    """The answer could not be printed."""
+
+    kind = "output"
+
+    def __init__(self, reason: str, *, state: str | None = None) -> None:
+        """Say why, and what is the case all the same."""
+        self.reason = reason
+        end = f"; {state}" if state else ""
+        super().__init__(f"The answer could not be printed ({reason}){end}.")
+
+
+class _Guarded(io.TextIOBase):
+    """A stream whose faults are known as its own.
+
+    A fault of stdout is an OutputError, except that a reader who went away stays a BrokenPipeError.
+    A fault of stderr is nothing: there is nowhere left to tell it.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self, stream: TextIO | None, *, is_needed: bool) -> None:
+        self.encoding = (stream and stream.encoding) or self.encoding
+        self._stream = stream
+        self._is_needed = is_needed
+        #: Why nothing can be written any more; None while it can.
+        self._fault = None if stream else "stdout is closed"
+
+    def isatty(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
+    def fileno(self) -> int:
+        if self._stream is None:
+            raise io.UnsupportedOperation("fileno")
+        return self._stream.fileno()
+
+    def write(self, text: str, /) -> int:
+        if not isinstance(text, str):  # click tries bytes, to find out what it has
+            raise TypeError("text is meant")
+        if text:
+            self._pass(lambda stream: stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        if self._stream is not None:
+            self._pass(lambda stream: stream.flush())
+
+    def _pass(self, act: Callable[[TextIO], object]) -> None:
+        """Do something with the stream, and let no second try hide a fault."""
+        if self._stream is not None and self._fault is None:
+            try:
+                act(self._stream)
+            except OSError as error:
+                if self._is_needed and isinstance(error, BrokenPipeError):
+                    raise
+                self._fault = error.strerror or str(error)
+                leave(self._stream)
+        if self._fault is not None and self._is_needed:
+            raise OutputError(self._fault)
+
+
+@contextlib.contextmanager
+def tame_streams() -> Iterator[None]:
+    """Let no character crash a stream that can't encode it, and know a fault of stdout from any other."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            with contextlib.suppress(OSError):
+                stream.reconfigure(errors="backslashreplace")
+    out = cast("TextIO", _Guarded(sys.stdout, is_needed=True))
+    err = cast("TextIO", _Guarded(sys.stderr, is_needed=False))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        yield
+
+
+@contextlib.contextmanager
+def naming(state: str) -> Iterator[None]:
+    """Print an answer; when that fails, the error says what is the case all the same.
+
+    Raises:
+        OutputError: It could not be printed.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OutputError as error:
+        raise OutputError(error.reason, state=state) from error
 
 
 def show_controls(text: str) -> str:
@@ -74,10 +158,14 @@ def print_line(text: str = "", *, err: bool = False, **style: Any) -> None:
 
 
 def print_error(error: Mapping[str, Any], *, as_json: bool) -> int:
-    """Print an error and return its exit code; with JSON the sentence goes to stderr as well."""
-    if as_json:
-        print_json({"error": dict(error)})
-        sys.stdout.flush()
+    """Print an error and return its exit code; with JSON the sentence goes to stderr as well.
+
+    Where stdout can't be written, the sentence on stderr is all that can be said.
+    """
+    if as_json and error["kind"] != OutputError.kind:
+        with contextlib.suppress(OutputError):
+            print_json({"error": dict(error)})
+            sys.stdout.flush()
     message, hint = str(error["message"]), error.get("hint")
     print_line(f"omnislash: {message}", err=True, fg="red")
     if hint and str(hint) not in message:
@@ -89,11 +177,12 @@ def print_verdict(verdict: Mapping[str, Any], *, as_json: bool, quiet: bool = Fa
     """Print what became of a write and return the exit code."""
     outcome = str(verdict["outcome"])
     code = OUTCOME_CODES.get(outcome, 1)
-    if as_json:
-        print_json(verdict)
-    elif code != 0 or not quiet:
-        print_line(outcome, fg=_COLOURS.get(outcome, "red"), bold=True)
-        print_line(f"  {verdict['message']}")
+    with naming(f"the write is {outcome}"):
+        if as_json:
+            print_json(verdict)
+        elif code != 0 or not quiet:
+            print_line(outcome, fg=_COLOURS.get(outcome, "red"), bold=True)
+            print_line(f"  {verdict['message']}")
     return code
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 
 import click
 
-from omnislash.errors import OmnislashError, UsageError
+from omnislash.errors import ConfigError, OmnislashError, UsageError
 from omnislash.surfaces.cli.commands import Entry, Group
 from omnislash.surfaces.cli.options import Settings
 from omnislash.surfaces.cli.output import print_error, tame_streams
@@ -57,18 +58,18 @@ def run(arguments: list[str]) -> int:
     Raises:
         KeyboardInterrupt, BrokenPipeError: For `main`, which has to answer them without any of this.
     """
-    tame_streams()
     settings = Settings()
-    try:
-        settings = Settings.from_environment(os.environ)
-        _check_words(arguments)
-        code = _run(arguments, settings)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the boundary: nobody sees a stack trace
-        return _report(error, settings, as_json=settings.json or _asks_for_json(arguments))
-    return code
+    with tame_streams():
+        try:
+            settings = Settings.from_environment(os.environ)
+            _check_words(arguments)
+            code = _run(arguments, settings)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the boundary: nobody sees a stack trace
+            return _report(error, settings, as_json=settings.json or _asks_for_json(arguments))
+        return code
 
 
 def _run(arguments: list[str], settings: Settings) -> int:
@@ -106,7 +107,7 @@ def _report(error: Exception, settings: Settings, *, as_json: bool) -> int:
 def _explain(error: Exception) -> OmnislashError:
     """Return an exception as one of ours."""
     if isinstance(error, OmnislashError):
-        return error
+        return _name_directory(error) if isinstance(error, ConfigError) else error
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return UsageError("No command was given.", hint="omnislash --help lists them.")
     if isinstance(error, click.ClickException):
@@ -119,6 +120,15 @@ def _explain(error: Exception) -> OmnislashError:
     if isinstance(error, RecursionError | MemoryError):
         return OmnislashError(f"The input is too large for this machine ({type(error).__name__}).")
     return _UnexpectedError(f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + ".")
+
+
+def _name_directory(error: ConfigError) -> ConfigError:
+    """Return the error, with faults of the directory itself said as such: they name it and have no other place."""
+    if all(fault.path != "." for fault in error.faults):
+        return error
+    hint = "Name the directory that holds omnislash.yaml, or make a brain with: omnislash init DIR"
+    faults = tuple(replace(fault, hint=hint) if fault.path == "." else fault for fault in error.faults)
+    return ConfigError(faults, "\n".join(fault.render().removeprefix(".: ") for fault in faults))
 
 
 class _UnexpectedError(OmnislashError):

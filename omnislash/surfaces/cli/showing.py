@@ -70,12 +70,17 @@ def _render_budget(budget: Mapping[str, Any]) -> str:
     return f"{budget['chars']} of {budget['fileMaxChars']} fileMaxChars ({budget['percent']}%)"
 
 
-def show_audit(answer: Mapping[str, Any]) -> None:
-    """Print rows of the action log."""
+def show_audit(answer: Mapping[str, Any], *, narrowed: bool = False) -> None:
+    """Print rows of the action log.
+
+    Args:
+        answer: What the log gave.
+        narrowed: True when only some of the rows were asked for.
+    """
     columns = ("when (UTC)", "who", "tool", "outcome", "chars", "files")
     print_table(columns, [_audit_cells(row) for row in answer["rows"]])
     if not answer["rows"]:
-        print_line("Nobody has tried to change memory yet.", err=True)
+        print_line("No rows match." if narrowed else "Nobody has tried to change memory yet.", err=True)
     if "nextCursor" in answer:
         print_line(f"There are older rows: go on with --cursor {answer['nextCursor']}", err=True)
 
@@ -86,12 +91,21 @@ def _audit_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return _minute(row["at"]), who, row["tool"], row["outcome"], str(row["chars"]), ", ".join(row["paths"])
 
 
-def show_approvals(answer: Mapping[str, Any]) -> None:
-    """Print the deletions that wait for a person."""
-    rows = [(each["id"], _minute(each["at"]), _asker(each), _target(each)) for each in answer["approvals"]]
-    print_table(("id", "asked (UTC)", "by", "to delete"), rows)
+def show_approvals(answer: Mapping[str, Any], *, every: bool = False) -> None:
+    """Print the deletions that wait for a person.
+
+    Args:
+        answer: The list.
+        every: True when those that were decided are in it, too; then each has its state.
+    """
+    state = ("state",) if every else ()
+    rows = [
+        (each["id"], *(each[name] for name in state), _minute(each["at"]), _asker(each), _target(each))
+        for each in answer["approvals"]
+    ]
+    print_table(("id", *state, "asked (UTC)", "by", "to delete"), rows)
     if not rows:
-        print_line("Nothing waits for a person.", err=True)
+        print_line("Nobody was asked yet." if every else "Nothing waits for a person.", err=True)
 
 
 def _minute(instant: str) -> str:

@@ -35,6 +35,7 @@ def worker(settings: Settings) -> int:
     It finishes what was queued, and what a crash left, when it starts. A second worker of the same brain does not
     start. SIGTERM and Ctrl-C let the running batch finish.
     """
+    settings.refuse_replay("omnislash worker")
     stopping = threading.Event()
     _stop_on_signals(stopping)
     with settings.open_brain() as brain:
