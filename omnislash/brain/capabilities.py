@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from omnislash.brain.decoding import Block, Decoded, Site, setting
-from omnislash.brain.fields import Flag, Named, Table
+from omnislash.brain.decoding import Block, Decoded, setting
+from omnislash.brain.fields import Flag, Named, Site, Table
 from omnislash.brain.json_text import parse_json
 from omnislash.brain.names import parse_capability
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omnislash.brain.decoding import Block, Decoded, Site, decode, setting
-from omnislash.brain.fields import ListOf, Named, Table, Text, UnfitError
+from omnislash.brain.decoding import Block, Decoded, decode, setting
+from omnislash.brain.fields import ListOf, Named, Site, Table, Text, UnfitError
 from omnislash.brain.memory_block import parse_source_entry
 from omnislash.brain.tree import Node, Scalar, Sequence, find_node
 from omnislash.brain.yaml_text import parse_yaml

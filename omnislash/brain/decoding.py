@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from omnislash.brain.fields import Reader, UnfitError, as_block
+from omnislash.brain.fields import Reader, Site, UnfitError, as_block
 from omnislash.brain.nearest import suggest
 from omnislash.brain.tree import Mapping, Scalar
 from omnislash.core.lines import quote_name
-from omnislash.errors import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as MappingType
 
-    from omnislash.brain.tree import Mark, Node, Tree
+    from omnislash.brain.tree import Node, Tree
+    from omnislash.errors import Fault
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -142,47 +142,6 @@ def to_camel(name: str) -> str:
     """Return the key of a field: `recent_days` is `recentDays`."""
     first, *rest = name.rstrip("_").split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-class Site:
-    """A place in a file while it is decoded: its dotted key, and the list that faults go to."""
-
-    __slots__ = ("faults", "key", "path")
-
-    def __init__(self, path: str, key: str = "", faults: list[Fault] | None = None) -> None:
-        """Begin at the top of the file `path`."""
-        self.path = path
-        self.key = key
-        self.faults: list[Fault] = [] if faults is None else faults
-
-    def at(self, segment: str) -> Site:
-        """Return the place of a key below this one."""
-        return Site(self.path, f"{self.key}.{segment}" if self.key else segment, self.faults)
-
-    def item(self, index: int) -> Site:
-        """Return the place of a list item."""
-        return Site(self.path, f"{self.key}[{index}]", self.faults)
-
-    def report(self, mark: Mark, message: str, hint: str | None = None) -> None:
-        """Add a fault of this key."""
-        key = self.key or None
-        self.faults.append(Fault(self.path, message, line=mark.line, column=mark.column, key=key, hint=hint))
-
-    def read(self, reader: Reader[T], node: Node, key_mark: Mark) -> tuple[T, ...]:
-        """Return the value as a tuple of one, or nothing after its fault was reported.
-
-        Args:
-            reader: Reads the value.
-            node: The value.
-            key_mark: Where its key stands: the place of a fault about a value that is not there.
-        """
-        try:
-            return (reader.read(node, self),)
-        except UnfitError as error:
-            if error.message is not None:
-                nothing = isinstance(node, Scalar) and node.is_null
-                self.report(key_mark if nothing else node.mark, error.message, error.hint)
-            return ()
 
 
 @dataclass(frozen=True, slots=True)

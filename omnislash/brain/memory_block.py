@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from omnislash.brain.decoding import Block, Site, setting, settings_of
-from omnislash.brain.fields import Choice, Fraction, ListOf, Named, UnfitError, Whole
+from omnislash.brain.decoding import Block, setting, settings_of
+from omnislash.brain.fields import Choice, Fraction, ListOf, Named, Site, UnfitError, Whole
 from omnislash.brain.tree import Mapping, Node
 from omnislash.core.corpora import EVERY_LINE
 from omnislash.core.declarations import Declaration, RecallGate, Settings

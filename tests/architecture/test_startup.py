@@ -74,6 +74,7 @@ def test_help_imports_no_command() -> None:
         "omnislash.surfaces.cli.main",
         "omnislash.surfaces.cli.options",
         "omnislash.surfaces.cli.output",
+        "omnislash.surfaces.cli.streams",
         "omnislash.surfaces.cli.root",
     }
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import click
 
 from omnislash.errors import OmnislashError
-from omnislash.surfaces.cli.main import leave
+from omnislash.surfaces.cli.streams import leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
