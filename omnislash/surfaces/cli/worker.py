@@ -8,6 +8,7 @@ Rules: WRITE-01, WRITE-07, WRITE-O8, KNOB-26, KNOB-O5, KNOB-O6, REPORT-O5.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -36,31 +37,41 @@ def worker(settings: Settings) -> int:
     start. SIGTERM and Ctrl-C let the running batch finish.
     """
     settings.refuse_replay("omnislash worker")
-    stopping = threading.Event()
-    _stop_on_signals(stopping)
+    asked_to_stop = _hear_signals()
     with settings.open_brain() as brain:
-        _work(brain, settings, stopping)
+        _work(brain, settings, asked_to_stop)
     return 0
 
 
-def _stop_on_signals(stopping: threading.Event) -> None:
+def _hear_signals() -> int:
+    """Return a descriptor from which a byte can be read once the worker is asked to stop.
+
+    A pipe and not an event: the handler runs in the main thread, perhaps in the very moment in which that thread holds
+    the event's own lock, and would then wait for itself.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
     def stop(_number: int, _frame: FrameType | None) -> None:
-        stopping.set()
+        with contextlib.suppress(BlockingIOError):
+            os.write(writing, b"x")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
+    return reading
 
 
-def _work(brain: Brain, settings: Settings, stopping: threading.Event) -> None:
+def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
     from omnislash.surfaces.cli import following, logs  # noqa: PLC0415 - not needed for the help
 
     with logs.open_logs(quiet=settings.quiet) as add_file:
         running = brain.start_worker()
+        stopping = threading.Event()
         try:
             add_file(brain.root)
             following.follow(brain, stopping)
             _say_ready(brain, settings)
-            stopping.wait()
+            os.read(asked_to_stop, 1)
             logs.say_stopping()
         finally:
             stopping.set()
