@@ -644,8 +644,8 @@ class TestWarnings:
         assert brain.warnings[0].hint == "Did you mean 'smart'?"
 
 
-def test_large_brain_loads_quickly(tmp_path: Path) -> None:
-    """Fifty roles and fifty heartbeats load in well under a hundred milliseconds."""
+def test_large_brain_loads_in_no_time_to_speak_of(tmp_path: Path) -> None:
+    """Fifty roles and fifty heartbeats take some ten milliseconds; a hundred times that would be another algorithm."""
     files: dict[str, str | bytes] = {PROJECT: "memory: { sources: [content] }\n"}
     for number in range(50):
         files[f"features/a{number}/r{number}.agent.md"] = role(f"{{ write: l{number}, recall: [content] }}")
@@ -656,4 +656,4 @@ def test_large_brain_loads_quickly(tmp_path: Path) -> None:
         started = time.process_time()
         assert len(load(root).heartbeats) == 50
         times.append(time.process_time() - started)
-    assert min(times) < 0.1
+    assert min(times) < 1
