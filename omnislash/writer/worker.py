@@ -40,7 +40,7 @@ _IDLE_S = 1.0
 #: Callers who wait at the same time share the syncs of a batch, and those who write to one line share its file as well.
 #: A caller who has asked within the first span is likely to ask again at once when it is answered, so the batch waits
 #: for such callers, for the second span at most. Measured with 8 processes and 4 lines on 2 cores: without the wait the
-#: callers fall into two halves that take turns, and the throughput is about a third lower. One caller alone never waits.
+#: callers fall into two halves that take turns, and the throughput was about a quarter lower in noisy runs. One caller alone never waits.
 _CROWD_S, _GATHER_S = 0.05, 0.004
 #: Removing a file that was exchanged has to wait for the journal when it follows a sync at once, so it is left until
 #: nobody has asked for anything for this long, in seconds, or until so many files wait.

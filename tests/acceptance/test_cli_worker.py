@@ -216,6 +216,6 @@ def test_the_log_never_holds_a_memory(brain: Path, start: Callable[..., subproce
     call(brain, "memory", "edit", "--role", "nova", "main/MEMORY.md", "--old", "Xylophone", "--new", "Zither")
     log = (brain / ".omnislash" / "logs" / "worker.log").read_text(encoding="utf-8")
 
-    assert log
+    assert str(brain) in log
     assert "Xylophone" not in log
     assert "Zither" not in log
