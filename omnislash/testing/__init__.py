@@ -1,6 +1,6 @@
 """Twins of the ports, for tests of omnislash and of programs that embed it.
 
-`FixedClock` stands in for the clock.
+`FixedClock` stands in for the clock, `CountingEmbedder` for the model of the search.
 The disks stand in for :class:`omnislash.store.disk.Disk`: they count its calls, end the process at one of them, let one
 fail, run something beside one, or keep only what a power cut would leave.
 They change a real directory, so what a test finds there afterwards is what a user would find.
@@ -18,11 +18,13 @@ from omnislash.testing.disks import (
     StoppingDisk,
     WrappedDisk,
 )
+from omnislash.testing.embedders import CountingEmbedder
 from omnislash.testing.power import PowerLossDisk
 
 __all__ = [
     "Call",
     "CountingDisk",
+    "CountingEmbedder",
     "FailingDisk",
     "FixedClock",
     "InterruptingDisk",

@@ -1,0 +1,1 @@
+"""What turns text into vectors; nothing is imported here, because models are loaded only where a text needs one."""
