@@ -16,3 +16,11 @@ class SystemClock:
     def monotonic_s(self) -> float:
         """Return seconds that never run backwards."""
         return time.monotonic()
+
+
+def file_time_ns() -> int:
+    """Return the time by which the file system stamps files, in nanoseconds; never another clock's.
+
+    It only tells how long ago a file was changed, so it stays the machine's when a test sets the clock.
+    """
+    return time.time_ns()
