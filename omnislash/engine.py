@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +22,14 @@ from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import approvals
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing, catalog, reading
-from omnislash.runtime.tools.arguments import AuditArguments, ListArguments, ReadArguments, parse_arguments
+from omnislash.runtime.tools.arguments import (
+    DEFAULT_HITS,
+    AuditArguments,
+    ListArguments,
+    ReadArguments,
+    SearchArguments,
+    parse_arguments,
+)
 from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
@@ -32,33 +41,65 @@ from omnislash.writer.worker import Worker
 from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from omnislash.brain.files import BrainFiles
     from omnislash.core.clock import Clock
     from omnislash.core.events import MemoryEvent
     from omnislash.core.scopes import Scope
+    from omnislash.index.embedders.ports import Embedder
+    from omnislash.index.live import LiveIndex
+    from omnislash.index.watcher import Watcher
+    from omnislash.recall.hits import SearchResult, Shown
     from omnislash.runtime.approvals import Approval
     from omnislash.runtime.tools.auditing import AuditPage
     from omnislash.runtime.tools.catalog import Answer
     from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
+    from omnislash.runtime.tools.searching import Explained, Recall
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
 
 _LOG = logging.getLogger(__name__)
 #: Where a brain keeps its queue, audit log and approvals.
 STATE_DIRECTORY = ".omnislash"
+#: Seconds that a search of an agent spends on catching up before it answers from what is there, and says so.
+CATCH_UP_S = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How searches of a brain behave in this process."""
+
+    #: Seconds that one spends on catching up with the files; None = as long as it takes.
+    catch_up_s: float | None = CATCH_UP_S
+    #: Told how far a catch-up is: `words` or `vectors`, done, of all.
+    on_progress: Callable[[str, int, int], None] | None = None
+    #: Variables of providers, such as OPENAI_API_KEY; None = those of this process.
+    environment: Mapping[str, str] | None = None
+    #: Embedders in place of those that `memory.embeddingModel` names; for tests and for models of your own.
+    embedders: tuple[Embedder, ...] | None = None
 
 
 class Brain:
     """An open brain; safe to share between threads, and a context manager."""
 
     def __init__(
-        self, root: Path, *, live: LiveBrain, clock: Clock, queue_only: bool, disk: Disk | None = None
+        self,
+        root: Path,
+        *,
+        live: LiveBrain,
+        clock: Clock,
+        queue_only: bool,
+        disk: Disk | None = None,
+        search: SearchOptions | None = None,
     ) -> None:
         """Keep the ports; use :meth:`open`."""
         self.root = root
+        self._search = search or SearchOptions()
+        self._index: LiveIndex | None = None
+        self._watcher: Watcher | None = None
+        self._indexed: object = None
         self._live = live
         self._clock = clock
         self._disk = disk
@@ -85,6 +126,7 @@ class Brain:
         clock: Clock | None = None,
         queue_only: bool = False,
         disk: Disk | None = None,
+        search: SearchOptions | None = None,
     ) -> Self:
         """Open a brain.
 
@@ -93,13 +135,14 @@ class Brain:
             clock: The time; the machine's own by default.
             queue_only: True leaves a write queued when no worker runs, instead of writing in this process.
             disk: The calls that change the disk; the real ones by default.
+            search: How a search catches up, and with which embedders.
 
         Raises:
             ConfigError: The brain does not load; it holds every fault.
         """
         root = Path(path).absolute()
         live = LiveBrain(root, shipped=constitution_directory())
-        return cls(root, live=live, clock=clock or SystemClock(), queue_only=queue_only, disk=disk)
+        return cls(root, live=live, clock=clock or SystemClock(), queue_only=queue_only, disk=disk, search=search)
 
     # -- parts that are made when first needed -----------------------------------------------------------------------
 
@@ -149,6 +192,28 @@ class Brain:
                 self._writer = self._new_writer(self._open_state())
             return self._writer
 
+    @property
+    def index(self) -> LiveIndex:
+        """The search index; made for the sources, languages and the embedding model that the configuration names."""
+        from omnislash.runtime.indexing import open_index  # noqa: PLC0415 - numpy, which only a search needs
+
+        memory = self.config.project.memory
+        wanted = (self.config.sources, memory.languages, memory.embedding_model)
+        with self._lock:
+            if self._index is None or self._indexed != wanted:
+                if self._index is not None:
+                    self._index.close()
+                embedders, environment = self._search.embedders, self._search.environment
+                self._index = open_index(
+                    self.root,
+                    self.config,
+                    state_directory=self._directory,
+                    environment=os.environ if environment is None else environment,
+                    embedders=embedders,
+                )
+                self._indexed = wanted
+            return self._index
+
     def _ports(self) -> Ports:
         return Ports(
             root=self.root,
@@ -156,6 +221,9 @@ class Brain:
             config=self._live.current,
             state=self._open_state,
             writer=self,
+            index=lambda: self.index,
+            catch_up_s=self._search.catch_up_s,
+            on_progress=self._search.on_progress,
             clock=self._clock,
             new_job_id=ids.new_job_id,
             new_approval_id=ids.new_approval_id,
@@ -232,18 +300,38 @@ class Brain:
         """
         self._prepare()
         state = self._new_state()
-        worker = Worker(
-            self._directory, state, self._new_writer(state), clock=self._clock, operations={"call": self._op_call}
-        )
+        operations = {"call": self._op_call, "recall": self._op_recall, "explain": self._op_explain}
+        worker = Worker(self._directory, state, self._new_writer(state), clock=self._clock, operations=operations)
         worker.start()
         self._worker = worker
         return worker
 
+    def start_indexing(self) -> Watcher:
+        """Keep the search index up to date in the background until the brain is closed."""
+        from omnislash.index.watcher import Watcher  # noqa: PLC0415 - numpy, which only a search needs
+
+        self._prepare()
+        if self._watcher is None:
+            self._watcher = Watcher(lambda: self.index)
+            self._watcher.start()
+        return self._watcher
+
     def _op_call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run a tool for a caller on the socket: the same as in its own process, with everything loaded already."""
+        tool, arguments, job_id = request["tool"], request["arguments"], request.get("job")
+        return self._answer(request, lambda agent: agent.call(tool, arguments, job_id=job_id))
+
+    def _op_recall(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do the same for :meth:`Agent.recall`."""
+        return self._answer(request, lambda agent: agent.recall(**request["arguments"]))
+
+    def _op_explain(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do the same for :meth:`Memory.explain`."""
+        return self._answer(request, lambda agent: agent.memory.explain(**request["arguments"]))
+
+    def _answer(self, request: dict[str, Any], run: Callable[[Agent], Answer | Recall]) -> dict[str, Any]:
         try:
-            agent = self.agent(request["role"], heartbeat=request.get("heartbeat"))
-            return {"answer": agent.call(request["tool"], request["arguments"], job_id=request.get("job")).to_json()}
+            return {"answer": run(self.agent(request["role"], heartbeat=request.get("heartbeat"))).to_json()}
         except OmnislashError as error:
             return {"failure": error.to_json()}
 
@@ -271,6 +359,11 @@ class Brain:
             self._worker.stop()
         self._worker = None
         self._client.close()
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
+        if self._index is not None:
+            self._index.close()
         for state in self._opened:
             state.close()
         self._opened.clear()
@@ -299,6 +392,26 @@ def _loggable(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {f"event_{key}": value for key, value in payload.items()}
 
 
+def _search_arguments(
+    query: str,
+    corpora: Sequence[str] | None,
+    since: str | None,
+    until: str | None,
+    *,
+    min_score: float | None,
+    limit: int,
+) -> SearchArguments:
+    given = {
+        "query": query,
+        "corpora": None if corpora is None else list(corpora),
+        "since": since,
+        "until": until,
+        "minScore": min_score,
+        "limit": limit,
+    }
+    return parse_arguments(SearchArguments, given, tool="memory_search")
+
+
 class Agent:
     """One agent in one turn."""
 
@@ -318,6 +431,24 @@ class Agent:
     def tools(self) -> tuple[str, ...]:
         """Names of the tools that it is offered (TOOL-05)."""
         return tuple(tool.name for tool in catalog.offered_tools(self._turn))
+
+    def recall(
+        self, message: str, *, shown: Shown | None = None, explained: bool = False, target: str | None = None
+    ) -> Recall:
+        """Return what a turn with this message is shown of memory, unasked (RECALL-02, RECALL-05).
+
+        Args:
+            message: What came in.
+            shown: What the turn's blocks show already; None = nothing.
+            explained: True adds why each hit, or each note that `target` means, was shown or not.
+            target: A path, or a text of a note.
+
+        Raises:
+            ScopeError: The role has no memory.
+        """
+        from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
+
+        return searching.recall(self._turn, self._ports, message, shown=shown, explained=explained, target=target)
 
     def call(self, tool: str, arguments: Mapping[str, Any], *, job_id: str | None = None) -> Answer:
         """Run a tool by name, with the arguments as JSON has them.
@@ -350,6 +481,37 @@ class Memory:
         given = {"corpus": corpus, "prefix": prefix, "limit": limit, "cursor": cursor}
         arguments = parse_arguments(ListArguments, given, tool="memory_list")
         return reading.list_files(self._turn, self._ports, arguments)
+
+    def search(
+        self,
+        query: str,
+        *,
+        corpora: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        min_score: float | None = None,
+        limit: int = DEFAULT_HITS,
+    ) -> SearchResult:
+        """Return the best notes of what the agent may read."""
+        from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
+
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
+        given = _search_arguments(query, corpora, since, until, min_score=min_score, limit=limit)
+        return searching.search(self._turn, self._ports, given)
+
+    def explain(self, query: str, *, target: str | None = None, **narrowing: Any) -> Explained:
+        """Return a search with how each hit came about or, with a target, why its notes were shown or not.
+
+        Args:
+            query: As in :meth:`search`.
+            target: A path, or a text of a note.
+            narrowing: The other arguments of :meth:`search`.
+        """
+        from omnislash.runtime.tools import searching  # noqa: PLC0415 - as above
+
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
+        given = parse_arguments(SearchArguments, {"query": query, **narrowing}, tool="memory_search")
+        return searching.explain_search(self._turn, self._ports, given, target=target)
 
     def read(
         self, path: str, *, section: str | None = None, offset: int = 0, max_chars: int | None = None

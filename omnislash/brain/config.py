@@ -73,9 +73,11 @@ class LanguageList:
 class ProjectMemory:
     """What of a brain is indexed, and how."""
 
-    #: `local`, or a provider's model name.
+    #: `local`, `local-multilingual`, `none`, or a provider's model name.
     embedding_model: str = setting(
-        FILLED, text="Model that turns text into vectors: local, or a provider's model name.", default="local"
+        FILLED,
+        text="Model that turns text into vectors: local, local-multilingual, none, or a provider's model name.",
+        default="local",
     )
     #: Authored directories and files, as written.
     sources: tuple[AuthoredPath, ...] = setting(

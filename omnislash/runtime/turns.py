@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omnislash.core.clock import Clock
     from omnislash.core.scopes import Scope
     from omnislash.core.verdicts import Verdict
+    from omnislash.index.live import LiveIndex
     from omnislash.store.files import MemoryFiles
     from omnislash.store.state import State
     from omnislash.writer.jobs import Job
@@ -43,6 +44,12 @@ class Ports:
     state: Callable[[], State]
     #: The writer.
     writer: Submitter
+    #: The search index, opened when it is first needed.
+    index: Callable[[], LiveIndex]
+    #: Seconds that a search may spend on catching up; None = as long as it takes.
+    catch_up_s: float | None
+    #: Told how far a long catch-up is: `words` or `vectors`, done, of all.
+    on_progress: Callable[[str, int, int], None] | None
     #: The time.
     clock: Clock
     #: Makes the id of a job.

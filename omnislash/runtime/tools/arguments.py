@@ -24,6 +24,10 @@ A = TypeVar("A", bound="Arguments")
 
 #: How much of a file one `memory_read` returns when the caller does not say, in UTF-16 units.
 DEFAULT_READ_CHARS = 40_000
+#: How many hits a search returns when the caller does not say, and at most.
+DEFAULT_HITS, LARGEST_HITS = 8, 100
+#: How a day is written.
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 #: How many rows or files one listing returns when the caller does not say, and at most.
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 1000
 
@@ -54,6 +58,26 @@ class ReadArguments(Arguments):
     section: str | None = Field(None, description="Only the section under this ## heading.")
     offset: int = Field(0, ge=0, description="Where to start, in chars; nextOffset of the answer before.")
     max_chars: int = Field(DEFAULT_READ_CHARS, ge=1, description="How many chars at most.")
+
+
+class SearchArguments(Arguments):
+    """Arguments of `memory_search`."""
+
+    query: str = Field(
+        pattern=r"\S",
+        description="What you look for: a question or a few words; a phrase in quotes is looked for as it is.",
+    )
+    corpora: list[str] | None = Field(None, description="Only these lines or authored corpora.")
+    since: str | None = Field(None, pattern=_DAY, description="Only notes of this day or later, YYYY-MM-DD.")
+    until: str | None = Field(None, pattern=_DAY, description="Only notes of this day or earlier, YYYY-MM-DD.")
+    min_score: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        strict=False,
+        description="Score from which a note is shown, 0 to 1; searchScore when left out.",
+    )
+    limit: int = Field(DEFAULT_HITS, ge=1, le=LARGEST_HITS, description="How many hits at most.")
 
 
 class WriteArguments(Arguments):
@@ -126,11 +150,20 @@ def parse_arguments(kind: type[A], arguments: Mapping[str, Any], *, tool: str) -
         raise UsageError(f"{tool}: {'; '.join(_explain(each) for each in error.errors())}.", key=tool) from error
 
 
+#: What an argument with a pattern has to look like.
+_EXPECTED = {
+    "expectHash": "expected 64 hex digits, as memory_read gives them in hash, or absent",
+    "query": "it has no words; say what you look for",
+    "since": "expected a day as YYYY-MM-DD",
+    "until": "expected a day as YYYY-MM-DD",
+}
+
+
 def _explain(problem: ErrorDetails) -> str:
     name = ".".join(str(part) for part in problem["loc"])
     text = problem["msg"]
     if problem["type"] == "string_pattern_mismatch":
-        return f"{name}: expected 64 hex digits, as memory_read gives them in hash, or absent"
+        return f"{name}: {_EXPECTED[name]}"
     return (
         f"the argument {name} is missing" if problem["type"] == "missing" else f"{name}: {text[:1].lower()}{text[1:]}"
     )

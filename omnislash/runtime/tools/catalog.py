@@ -22,6 +22,7 @@ from omnislash.runtime.tools.arguments import (
     MoveArguments,
     OverviewArguments,
     ReadArguments,
+    SearchArguments,
     WriteArguments,
     WriteFileArguments,
     parse_arguments,
@@ -57,6 +58,12 @@ class Tool:
     run: Callable[[Turn, Ports, Any, str | None], Answer]
 
 
+def _search(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answer:
+    from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
+
+    return searching.search(turn, ports, arguments)
+
+
 _PATHS = "Paths begin with the line (main/MEMORY.md); authored documents have their path in the brain."
 
 _TOOLS = (
@@ -77,6 +84,17 @@ _TOOLS = (
         ListArguments,
         mutates=False,
         run=lambda turn, ports, arguments, _job: reading.list_files(turn, ports, arguments),
+    ),
+    Tool(
+        "memory_search",
+        "memory:read",
+        "Finds notes by meaning and by words in what you may read, best first; score runs from 0 to 1. When coverage is "
+        "not full, reasons say what could not be looked at, and nothing found proves nothing. belowFloor counts weaker "
+        "notes: bestScore as minScore would show the best of them. snippet is the note as it stands; memory_read with "
+        f"path shows what is around it. {_PATHS}",
+        SearchArguments,
+        mutates=False,
+        run=_search,
     ),
     Tool(
         "memory_read",
