@@ -36,6 +36,12 @@ PROVES: dict[str, tuple[str, ...]] = {
         "TOOL-04",
         "WRITE-O2",
     ),
+    "index": (
+        "LINE-06",
+        "LANG-09",
+        "LANG-10",
+        "LANG-O6",
+    ),
     "queue": (
         "WRITE-07",
         "WRITE-08",
@@ -47,9 +53,33 @@ PROVES: dict[str, tuple[str, ...]] = {
         "WRITE-10",
         "SCOPE-07",
     ),
+    "recall": (
+        "RECALL-02",
+        "RECALL-05",
+        "RECALL-08",
+        "RECALL-14",
+    ),
     "replay": (
         "BOUNDARY-08",
         "BOUNDARY-10",
+    ),
+    "search": (
+        "TOOL-01",
+        "TOOL-12",
+        "TOOL-13",
+        "SCOPE-07",
+        "RECALL-01",
+        "RECALL-03",
+        "RECALL-04",
+        "RECALL-08",
+    ),
+    "unsearchable": (
+        "RECALL-10",
+        "RECALL-11",
+        "RECALL-12",
+        "RECALL-O3",
+        "RECALL-O7",
+        "RECALL-O8",
     ),
     "writing": (
         "WRITE-03",

@@ -15,6 +15,8 @@ EDGES = {
     ("writer/serving.py", "answer"): "a caller's request ends no worker",
     ("surfaces/cli/root.py", "run"): "the command line shows a sentence instead of a stack trace",
     ("surfaces/cli/following.py", "watch"): "following files is a convenience of the worker",
+    ("index/watcher.py", "_catch_up"): "the worker writes on without an index",
+    ("index/watcher.py", "_listen"): "watching files is a convenience of the worker",
 }
 
 

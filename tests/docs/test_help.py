@@ -13,8 +13,14 @@ import pytest
 from omnislash import errors
 from omnislash.brain.names import MEMORY_CAPABILITIES
 from omnislash.brain.settings import SettingRow, settings_table
+from omnislash.core import scoring
 from omnislash.core.verdicts import Outcome
 from omnislash.errors import OmnislashError
+from omnislash.index.embedders import opening
+from omnislash.index.embedders.calibrating import CalibrationRefusedError
+from omnislash.index.embedders.ports import EmbedderUnavailableError
+from omnislash.recall.explain import Reason
+from omnislash.recall.hits import Coverage
 from omnislash.runtime.tools.catalog import TOOLS, Tool
 from omnislash.surfaces.cli.help import ORDER, PAGES
 from omnislash.surfaces.cli.options import EVERYWHERE, Settings
@@ -188,7 +194,13 @@ def _kinds(root: type[OmnislashError] = OmnislashError) -> Iterator[type[Omnisla
         yield from _kinds(each)
 
 
-@pytest.mark.parametrize("kind", sorted({each.kind for each in _kinds() if each.__module__ == errors.__name__}))
+SHOWN_KINDS = {each.kind for each in _kinds() if each.__module__ == errors.__name__} | {
+    EmbedderUnavailableError.kind,
+    CalibrationRefusedError.kind,
+}
+
+
+@pytest.mark.parametrize("kind", sorted(SHOWN_KINDS))
 def test_every_kind_of_error_is_documented(kind: str) -> None:
     """The page has each kind of error with the exit code that the command line gives it."""
     row = next(line for line in TEXTS["errors"].split("\n") if line.startswith(f"| `{kind}` |"))
@@ -207,8 +219,74 @@ def test_every_outcome_is_documented(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["Brain", "Line", "Role", "Heartbeat", "Corpus", "Entry", "Dated section", "Period", "Budget", "Deposit", "Job"],
+    [
+        *(
+            "Brain",
+            "Line",
+            "Role",
+            "Heartbeat",
+            "Corpus",
+            "Entry",
+            "Dated section",
+            "Period",
+            "Budget",
+            "Deposit",
+            "Job",
+        ),
+        *("Note", "Hit", "Score", "Floor", "Recall", "Coverage", "Embedder", "Index", "Stem"),
+    ],
 )
 def test_words_are_explained(word: str) -> None:
     """The glossary has the words of the product."""
     assert f"**{word}**:" in TEXTS["glossary"]
+
+
+# -- search ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_every_reason_is_documented(reason: Reason) -> None:
+    """The page about search has each reason of an explanation, in the order in which they are tried."""
+    rows = re.findall(r"^\| `([\w-]+)` \|", _part("search", "Why a note was shown, or was not"), re.MULTILINE)
+
+    assert rows[list(Reason).index(reason)] == reason.value
+
+
+@pytest.mark.rule("RECALL-10", "RECALL-12")
+@pytest.mark.parametrize("coverage", list(Coverage))
+def test_every_coverage_is_documented(coverage: Coverage) -> None:
+    """The page has each answer to how far a search could look, with the exit code of the command."""
+    row = next(line for line in TEXTS["search"].split("\n") if line.startswith(f"| `{coverage.value}` |"))
+
+    assert row.endswith(f"| {int(coverage is Coverage.NOT_CHECKED)} |")
+
+
+@pytest.mark.rule("RECALL-01", "RECALL-02", "RECALL-03")
+def test_the_worked_table_is_right() -> None:
+    """Each row of the page has the score of the formula, and what the two default floors make of it."""
+    rows = [line.strip("|").split("|") for line in _part("search", "The score").split("\n") if re.match(r"\| \d", line)]
+
+    assert len(rows) >= 8
+    for meaning, words, score, recall, search in rows:
+        found, total = map(int, words.split(" of "))
+        right = 0.85 * float(meaning) + 0.15 * found / total
+        assert float(score) == pytest.approx(right, abs=5e-5)
+        assert ("shown" in recall) == (right >= 0.41)
+        assert ("shown" in search) == (right >= 0.3 - 1e-9)
+
+
+@pytest.mark.rule("RECALL-15", "RECALL-O4")
+def test_the_numbers_of_the_order_are_documented() -> None:
+    """The page tells the order key with the numbers that it is made of."""
+    text = _part("search", "The order")
+
+    assert f"(1 + {scoring.COVERAGE_WEIGHT:g} × agreement × coverage²)" in text
+    assert f"{scoring.NEIGHBOUR_WEIGHT:g} × agreement of the better neighbour" in text
+    assert f"{scoring.RECENCY_WEIGHT:.0%} of it ages" in text
+    assert f"every {scoring.HALF_LIFE_DAYS:g} days" in text
+
+
+@pytest.mark.parametrize("model", [opening.LOCAL, opening.LOCAL_MULTILINGUAL, opening.NONE])
+def test_every_embedding_model_is_documented(model: str) -> None:
+    """The page has what `memory.embeddingModel` may say."""
+    assert f"\n| `{model}` |" in _part("search", "Embedders")

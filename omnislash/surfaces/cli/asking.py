@@ -1,4 +1,4 @@
-"""One tool call of a role: over the worker's socket when one runs, else in this process.
+"""One call as a role: over the worker's socket when one runs, else in this process.
 
 Both ways give the same answer.
 When the socket broke after the request was sent, the job id is used again, so that the queue's table answers for a
@@ -9,14 +9,21 @@ Rules: WRITE-03, WRITE-O5, WRITE-O8, BOUNDARY-08.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from omnislash.store import ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from omnislash.engine import Agent, Brain
+    from omnislash.runtime.tools.catalog import Answer
     from omnislash.surfaces.cli.options import Settings
+
+#: How long a search in this process catches up with the files before it answers from what is there, in seconds. A person
+#: waits for a first build gladly when a bar shows it; a script is answered in bounded time, and told what is missing.
+CATCH_UP_S = 60.0
 
 
 def call_tool(
@@ -34,15 +41,65 @@ def call_tool(
     Raises:
         OmnislashError: As the tool says, or the brain does not load.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = _drop_absent(arguments)
     job = ids.new_job_id()
+    request = {"op": "call", "tool": tool, "role": role, "heartbeat": heartbeat, "arguments": given, "job": job}
+    return _ask(settings, request, lambda agent: agent.call(tool, given, job_id=job))
+
+
+def recall(settings: Settings, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a turn with a message is shown of memory; the arguments are those of `Agent.recall`.
+
+    Raises:
+        OmnislashError: The role has no memory, or the brain does not load.
+    """
+    given = _drop_absent(arguments)
+    request = {"op": "recall", "role": role, "heartbeat": heartbeat, "arguments": given}
+    return _ask(settings, request, lambda agent: agent.recall(**given))
+
+
+def explain_search(
+    settings: Settings, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a search with how each note came about; the arguments are those of `memory_search`, and `target`.
+
+    Raises:
+        OmnislashError: As the tool says, or the brain does not load.
+    """
+    given = _drop_absent(arguments)
+    request = {"op": "explain", "role": role, "heartbeat": heartbeat, "arguments": given}
+    return _ask(settings, request, lambda agent: agent.memory.explain(**given))
+
+
+def _drop_absent(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _ask(settings: Settings, request: Mapping[str, Any], run: Callable[[Agent], Answer]) -> dict[str, Any]:
+    """Return the worker's answer to a request, or what the same call gives in this process."""
     if settings.now is None and not settings.replay:
         from omnislash.surfaces.cli import fast  # noqa: PLC0415 - not needed for a replay
 
-        root = settings.find_root()
-        answer = fast.call(root, tool, role=role, heartbeat=heartbeat, arguments=given, job=job)
+        answer = fast.ask(settings.find_root(), request)
         if answer is not None:
             return answer
-    with settings.open_brain() as brain:
-        agent = brain.agent(role, heartbeat=heartbeat, replay=settings.replay)
-        return agent.call(tool, given, job_id=job).to_json()
+    with open_for_search(settings) as brain:
+        agent = brain.agent(request["role"], heartbeat=request["heartbeat"], replay=settings.replay)
+        return run(agent).to_json()
+
+
+@contextlib.contextmanager
+def open_for_search(settings: Settings) -> Iterator[Brain]:
+    """Open the brain in this process; a search catches up for as long as a person waits, and shows how far it is.
+
+    Raises:
+        UsageError, ConfigError: There is none, or it does not load.
+    """
+    settings.find_root()
+    from omnislash.engine import SearchOptions  # noqa: PLC0415 - half a second of imports
+    from omnislash.surfaces.cli.progress import show_progress  # noqa: PLC0415 - not needed with a worker
+
+    with show_progress(settings) as on_progress:
+        options = SearchOptions(catch_up_s=CATCH_UP_S, on_progress=on_progress)
+        with settings.open_brain(search=options) as brain:
+            yield brain

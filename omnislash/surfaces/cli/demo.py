@@ -1,8 +1,9 @@
-"""`omnislash demo`: the whole write path, told to somebody who knows nothing of it.
+"""`omnislash demo`: the whole job, told to somebody who knows nothing of it.
 
 Everything in it is real: the processes, the kill, the files. Only the clock stands still, so that each run reads alike.
 
-Rules: WRITE-02 to WRITE-08, WRITE-12 to WRITE-15, BUDGET-07, BUDGET-11, REPORT-03, TOOL-16.
+Rules: WRITE-02 to WRITE-08, WRITE-12 to WRITE-15, BUDGET-07, BUDGET-11, REPORT-03, TOOL-16, RECALL-05, RECALL-08,
+RECALL-12, SCOPE-07.
 """
 
 from __future__ import annotations
@@ -49,6 +50,13 @@ _PARTS = (
     "gate keys",
 )
 _TODAY = "main/2026/12/2026-12-01.md"
+#: Asked for the note about the choir, with which it shares no word of substance.
+_QUESTION = "Have the singers picked up what they bought?"
+_SMALL_TALK = "Thanks, that was quick!"
+_MESSAGE = "May I ring Tomek at eight?"
+_RUSSIAN = "Где Лена ищет чеки за неделю?"
+#: Asked for a note in a line that nova does not read, and where that note lies.
+_STRANGE, _ELSEWHERE = "Does the lock of the box stick?", "ops/2026/12/2026-12-01.md"
 _WIDTH = 88
 #: Lines of one file's difference that are shown; more do not help to understand it.
 _DIFF_LINES = 16
@@ -60,10 +68,10 @@ _DIFF_LINES = 16
 )
 @click.pass_obj
 def demo(settings: Settings, *, keep: bool) -> int:
-    """Show the whole write path on a copy of the example brain, offline.
+    """Show the whole job on a copy of the example brain, offline.
 
-    Three roles write at once, a budget is kept, a worker is killed in the middle of a write, and a person approves a
-    deletion. It needs some ten seconds, no network and no model.
+    Three roles write at once, a budget is kept, what was written is found by its meaning, a worker is killed in the
+    middle of a write, and a person approves a deletion. It needs some fifteen seconds and no network.
     """
     settings.refuse_replay("omnislash demo")
     from omnislash.surfaces.cli.demo_stage import Stage  # noqa: PLC0415 - not needed for the help
@@ -74,7 +82,8 @@ def demo(settings: Settings, *, keep: bool) -> int:
     if not keep:
         stage.remove()
     if settings.json:
-        print_json({"brain": str(stage.root), "kept": keep, "verdicts": story.verdicts, "landed": story.landed})
+        answer = {"brain": str(stage.root), "kept": keep, "verdicts": story.verdicts, "landed": story.landed}
+        print_json({**answer, "searches": story.searches})
     elif not settings.quiet:
         _end(stage, keep=keep)
     return 0
@@ -89,6 +98,8 @@ class _Story:
         self._step = 0
         #: Every verdict in order.
         self.verdicts: list[dict[str, Any]] = []
+        #: Every search and recall in order.
+        self.searches: list[dict[str, Any]] = []
         #: How often the write of the crash stands in memory in the end.
         self.landed = 0
 
@@ -98,6 +109,7 @@ class _Story:
         self._three_at_once()
         self._four_answers()
         self._look_at_files()
+        self._find()
         self._crash()
         self._approval()
 
@@ -194,6 +206,67 @@ class _Story:
         if not self._silent:
             show_audit(self._stage.run(["audit"]))
 
+    def _find(self) -> None:
+        self._head("What was written is found")
+        status = self._stage.wait_for_index()
+        models = " and ".join(each["name"] for each in status["embedders"])
+        self._say(
+            f"The worker has taken up {status['files']} files with {status['notes']} notes meanwhile, by their words and by "
+            f"their meaning, read by {models} on this machine. The index is derived: it may be deleted at any time."
+        )
+        self._search("nova asks, in her own words", _QUESTION)
+        self._say()
+        self._say("What a role does not read is not there for it. The note about the lock lies in the line of ops:")
+        self._explain(_STRANGE, _ELSEWHERE)
+        self._say()
+        self._say(
+            "Before each turn the engine asks memory with the message itself. Most messages need nothing of it, and then "
+            "the turn carries nothing:"
+        )
+        self._recall(_SMALL_TALK)
+        self._say()
+        self._say("Others do, and carry this block:")
+        self._recall(_MESSAGE)
+        self._say()
+        self._say("A question in Russian is for the notes in Russian:")
+        answer = self._recall(_RUSSIAN)
+        if answer["coverage"] != "full":
+            self._say()
+            self._say("The last line says what could not be done, so that nobody takes half a search for a whole one.")
+            for advice in status["advice"]:
+                self._say(advice, indent="    ", fg="yellow")
+
+    def _look(self, *words: str) -> dict[str, Any]:
+        answer = self._stage.look(words)
+        self.searches.append(answer)
+        return answer
+
+    def _search(self, who: str, question: str) -> None:
+        answer = self._look("memory", "search", "--role", "nova", "--limit", "2", "--", question)
+        self._say()
+        self._say(f"{who}: “{question}”", indent="  ")
+        for hit in answer["hits"]:
+            self._say(f"{hit['path']}:{hit['span'][0]}, score {hit['score']:.2f}", indent="    ", fg="green")
+            self._say(_shorten_note(hit["snippet"]), indent="      ")
+        for reason in answer["reasons"]:
+            self._say(f"{answer['coverage']}: {reason}", indent="    ", fg="yellow")
+
+    def _explain(self, question: str, target: str) -> None:
+        words = ("memory", "search", "--role", "nova", "--explain", "--target", target, "--", question)
+        answer = self._look(*words)
+        self._say()
+        self._say(f"nova: “{question}”, and you: why not {target}?", indent="  ")
+        for each in answer["explain"][:1]:
+            self._say(f"{each['reason']}: {each['message']}", indent="    ", fg="green")
+
+    def _recall(self, message: str) -> dict[str, Any]:
+        answer = self._look("recall", "--role", "nova", "--", message)
+        self._say()
+        self._say(f"nova hears: “{message}”", indent="  ")
+        for line in (answer["block"] or "(nothing)").split("\n"):
+            self._say(_shorten_note(line), indent="    ", fg="green")
+        return answer
+
     def _crash(self) -> None:
         self._head("The worker is killed in the middle of a write")
         self._say(
@@ -245,6 +318,11 @@ def _writing(role: str, text: str, *options: str) -> list[str]:
     return ["memory", "write", "--role", role, *options, "--", text]
 
 
+def _shorten_note(text: str) -> str:
+    """Return a note in one line that takes three on a screen at most."""
+    return textwrap.shorten(text, 3 * (_WIDTH - 8), placeholder=" …")
+
+
 def _shorten(diff: str) -> str:
     """Return a difference with long parts cut, each cut said."""
     shown: list[str] = []
@@ -279,5 +357,6 @@ def _end(stage: Stage, *, keep: bool) -> None:
         print_line(f"  git -C {root} diff")
         print_line(f"  {command} --brain {root} memory read --role nova main/MEMORY.md")
         print_line(f'  {command} --brain {root} memory write --role nova "Ida likes short answers."')
+        print_line(f'  {command} --brain {root} memory search --role nova "what does Ida like?"')
         print_line(f"  {command} --brain {root} audit --line main")
         print_line(f"  rm -r {root}")

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -118,11 +119,18 @@ class Stage:
     def _command(self, words: Sequence[str]) -> list[str]:
         return [sys.executable, "-m", "omnislash", "--brain", str(self.root), "--json", *words]
 
-    def begin(self, words: Sequence[str]) -> subprocess.Popen[str]:
-        """Start a client process."""
+    def begin(self, words: Sequence[str], *, served: bool = False) -> subprocess.Popen[str]:
+        """Start a client process.
+
+        Args:
+            words: The command.
+            served: True lets the worker answer with its own clock, which stands as well; False hands the clock in, and
+                the process does itself what is no write.
+        """
+        hidden = {"OMNISLASH_NOW"} if served else set()
         return subprocess.Popen(  # noqa: S603 - our own program
             self._command(words),
-            env=self._environment,
+            env={name: value for name, value in self._environment.items() if name not in hidden},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -150,6 +158,23 @@ class Stage:
     def run(self, words: Sequence[str]) -> dict[str, Any]:
         """Run a client process and return its answer."""
         return self.finish(self.begin(words))
+
+    # -- the search --------------------------------------------------------------------------------------------------
+
+    def look(self, words: Sequence[str]) -> dict[str, Any]:
+        """Let the running worker search, and return its answer."""
+        return self.finish(self.begin(words, served=True))
+
+    def wait_for_index(self) -> dict[str, Any]:
+        """Wait until the worker has taken up every file, and return the state of the index; or the state after a minute."""
+        from omnislash.index.status import read_status  # noqa: PLC0415 - numpy, which nothing else here needs
+        from omnislash.surfaces.cli.options import Settings  # noqa: PLC0415 - beside its only use
+
+        deadline = time.monotonic() + _PATIENCE_S
+        with Settings(brain=str(self.root), now=datetime.fromisoformat(NOW)).open_brain() as brain:
+            while not (status := read_status(brain.index)).is_clean and time.monotonic() < deadline:
+                time.sleep(0.1)
+        return status.to_json()
 
     # -- the crash ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-"""A tool call over the running worker's socket, without loading YAML, models or SQLite in this process.
+"""A call over the running worker's socket, without loading YAML, models or SQLite in this process.
 
-Nothing of the rules is known here: the worker resolves the role and runs the tool as the engine would.
+Nothing of the rules is known here: the worker resolves the role and runs the tool, or recalls, as the engine would.
 
 Rules: WRITE-02, WRITE-06, WRITE-O4.
 """
@@ -34,10 +34,12 @@ class WorkerError(OmnislashError):
         return self.error
 
 
-def call(
-    root: str, tool: str, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any], job: str
-) -> dict[str, Any] | None:
-    """Return the tool's answer; None when no worker gave one, and the caller has to find out with the same job id.
+def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the worker's answer; None when no worker gave one, and the caller has to find out with the same job id.
+
+    Args:
+        root: The brain's directory.
+        request: What is asked of the worker: `op`, and what belongs to it.
 
     Raises:
         WorkerError: The worker's answer is an error.
@@ -45,13 +47,12 @@ def call(
     connection = _connect(Path(root, ".omnislash", "writer.lock"))
     if connection is None:
         return None
-    request = {"op": "call", "tool": tool, "role": role, "heartbeat": heartbeat, "arguments": arguments, "job": job}
     try:
-        answer = connection.ask(request, timeout_s=WAIT_LIMIT_S)
+        answer = connection.ask(dict(request), timeout_s=WAIT_LIMIT_S)
     except (WorkerGoneError, WorkerSilentError):
         return None
     except TimeoutError:
-        return _out_of_time(job) if tool not in _LOOKING else None
+        return None if _only_looks(request) else _out_of_time(request["job"])
     finally:
         connection.close()
     if "failure" in answer:
@@ -61,7 +62,11 @@ def call(
 
 
 #: Tools that only look: they can be run again in this process.
-_LOOKING = frozenset({"memory_overview", "memory_list", "memory_read"})
+_LOOKING = frozenset({"memory_overview", "memory_list", "memory_search", "memory_read"})
+
+
+def _only_looks(request: Mapping[str, Any]) -> bool:
+    return request["op"] != "call" or request["tool"] in _LOOKING
 
 
 def _connect(lock: Path) -> Connection | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omnislash.errors import UsageError
-from omnislash.surfaces.cli import showing
-from omnislash.surfaces.cli.asking import call_tool
+from omnislash.surfaces.cli import searching, showing
+from omnislash.surfaces.cli.asking import call_tool, explain_search
 from omnislash.surfaces.cli.commands import Group
 from omnislash.surfaces.cli.content import read_content, read_text_file
 from omnislash.surfaces.cli.output import print_json, print_verdict
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 memory = Group(
     "memory",
-    help="Read and write memory as a role: the same tools that an agent has, within the same limits.",
+    help="Read, search and write memory as a role: the same tools that an agent has, within the same limits.",
     example=(
         'omnislash memory write --role nova "We ship on Fridays." --priority\n'
         "omnislash memory read --role nova main/MEMORY.md"
@@ -80,6 +80,56 @@ def overview(settings: Settings, role: str, heartbeat: str | None) -> int:
 def list_(settings: Settings, /, role: str, heartbeat: str | None, **arguments: Any) -> int:
     """List the files that the role may read."""
     return _look(settings, "memory_list", showing.show_listing, role=role, heartbeat=heartbeat, **arguments)
+
+
+@memory.command(
+    example=(
+        'omnislash memory search --role nova "when may Tomek be rung?"\n'
+        'omnislash memory search --role nova "vouchers" --since 2026-11-01 --until 2026-11-30 --corpus main\n'
+        'omnislash memory search --role nova "vouchers" --explain --target handbook.md'
+    )
+)
+@_acting
+@click.argument("query")
+@click.option(
+    "--corpus", "corpora", multiple=True, metavar="NAME", help="Only this line or source; several are allowed."
+)
+@click.option("--since", type=searching.Day(), metavar="DAY", help="Only notes of this day or later, YYYY-MM-DD.")
+@click.option("--until", type=searching.Day(), metavar="DAY", help="Only notes of this day or earlier.")
+@click.option("--min-score", type=searching.Score(), metavar="SCORE", help="The floor; searchScore when left out.")
+@click.option("--limit", type=click.IntRange(1, 100), metavar="N", help="How many notes at most; 8 when left out.")
+@searching.explaining
+@click.pass_obj
+def search(settings: Settings, /, role: str, heartbeat: str | None, query: str, **options: Any) -> int:
+    """Find notes by meaning and by words, best first.
+
+    The role's read set is searched, and nothing else. QUERY `-` reads it from stdin. The exit code is 1 when nothing
+    was found because memory could not be searched properly.
+    """
+    explain, target = options.pop("explain"), options.pop("target")
+    searching.check_target(target, explain=explain)
+    searching.check_days(options["since"], options["until"])
+    arguments = {
+        "query": searching.read_question(query, name="query"),
+        "corpora": list(options.pop("corpora")) or None,
+        "minScore": options.pop("min_score"),
+        **options,
+    }
+    if explain:
+        answer = explain_search(settings, role=role, heartbeat=heartbeat, arguments={**arguments, "target": target})
+    else:
+        answer = call_tool(settings, "memory_search", role=role, heartbeat=heartbeat, arguments=arguments)
+    _print_search(answer, as_json=settings.json, targeted=target is not None)
+    return 1 if answer["coverage"] == "not-checked" else 0
+
+
+def _print_search(answer: dict[str, Any], *, as_json: bool, targeted: bool) -> None:
+    if as_json:
+        print_json(answer)
+    elif "explain" in answer:
+        searching.show_explained(answer, targeted=targeted)
+    else:
+        searching.show_search(answer)
 
 
 @memory.command(example="omnislash memory read --role nova main/MEMORY.md --section People")

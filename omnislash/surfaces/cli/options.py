@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omnislash.core.clock import Clock
-    from omnislash.engine import Brain
+    from omnislash.engine import Brain, SearchOptions
 
 #: The years that OMNISLASH_NOW may name: a line's days have four digits, and there is room to count from them.
 _YEARS = range(1000, 9001)
@@ -93,8 +93,11 @@ class Settings:
 
         return SystemClock() if self.now is None else _StandingClock(self.now)
 
-    def open_brain(self) -> Brain:
+    def open_brain(self, *, search: SearchOptions | None = None) -> Brain:
         """Open the brain.
+
+        Args:
+            search: How searches in this process behave.
 
         Raises:
             UsageError, ConfigError: There is none, or it does not load.
@@ -104,7 +107,7 @@ class Settings:
         from omnislash.surfaces.cli.logs import open_short_logs  # noqa: PLC0415 - the same
 
         open_short_logs()
-        return Brain.open(root, clock=self.clock(), queue_only=self.queue_only)
+        return Brain.open(root, clock=self.clock(), queue_only=self.queue_only, search=search)
 
 
 class _StandingClock:

@@ -20,11 +20,13 @@ _HERE = "omnislash.surfaces.cli"
 #: Every command with its one line of help; a test compares it with the commands themselves.
 COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Make a brain in a directory."),
-    "memory": Entry(f"{_HERE}.memory:memory", "Read and write memory as a role."),
+    "memory": Entry(f"{_HERE}.memory:memory", "Read, search and write memory as a role."),
+    "recall": Entry(f"{_HERE}.recall:recall", "Show what a turn with this message is told from memory, unasked."),
+    "index": Entry(f"{_HERE}.index:index", "Look after the search index."),
     "audit": Entry(f"{_HERE}.audit:audit", "Show who wrote what, newest first."),
     "approvals": Entry(f"{_HERE}.approvals:approvals", "Decide about deletions that wait for a person."),
     "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),
-    "demo": Entry(f"{_HERE}.demo:demo", "Show the whole write path on a copy of the example brain, offline."),
+    "demo": Entry(f"{_HERE}.demo:demo", "Show the whole job on a copy of the example brain, offline."),
     "help": Entry(f"{_HERE}.help:help_", "Show a help page, or the list of them."),
 }
 

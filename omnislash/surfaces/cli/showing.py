@@ -123,3 +123,75 @@ def _target(approval: Mapping[str, Any]) -> str:
         if part in arguments:
             return f"{arguments['path']}: the {part} {arguments[part]!r}"
     return str(arguments["path"])
+
+
+# -- the search index ------------------------------------------------------------------------------------------------
+
+#: Files that are named of each kind of difference; `--json` has them all.
+_NAMED = 5
+
+
+def show_index(answer: Mapping[str, Any]) -> None:
+    """Print what the search index holds, and how far it is behind the files."""
+    embedders = [f"{each['name']}: {each['vectors']} vectors" for each in answer["embedders"]]
+    _show_fields(
+        ("files", str(answer["files"])),
+        ("notes", str(answer["notes"])),
+        ("embedders", "; ".join(embedders) or "none: notes are found by their words alone"),
+        ("languages", ", ".join(answer["languages"])),
+        ("coverage", answer["coverage"]),
+        ("size", _render_bytes(answer["bytes"])),
+    )
+    _show_drift(answer["drift"])
+    for each in answer["problems"]:
+        line = f":{each['line']}" if each["line"] else ""
+        print_line(f"{each['path']}{line}: {each['message']}")
+    for each in answer["advice"]:
+        print_line(each)
+
+
+def _show_drift(drift: Mapping[str, Any]) -> None:
+    """Print the files that differ from the index; nothing when none does."""
+    for name, title in (("added", "not indexed"), ("changed", "changed"), ("removed", "removed")):
+        if places := drift[name]:
+            more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+            print_line(f"{title}: {', '.join(places[:_NAMED])}{more}")
+    if drift["pending"]:
+        print_line(f"without a vector: {_count(drift['pending'], 'note')}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _render_bytes(size: int) -> str:
+    """Return a size as a person says it, in steps of 1000."""
+    value, units = float(size), ["bytes", "kB", "MB", "GB"]
+    while value >= 1000 and len(units) > 1:  # noqa: PLR2004 - the step
+        value /= 1000
+        del units[0]
+    return f"{value:.0f} bytes" if units[0] == "bytes" else f"{value:.1f} {units[0]}"
+
+
+def show_index_work(answer: Mapping[str, Any], *, done: str) -> None:
+    """Print what came of making or catching up the index.
+
+    Args:
+        answer: The state of the index, with what could not be taken up.
+        done: What is the case now, without a full stop.
+    """
+    print_line(f"{done[:1].upper()}{done[1:]}: {_count(answer['files'], 'file')}, {_count(answer['notes'], 'note')}.")
+    for failure in answer["failures"]:
+        print_line(f"  {failure}")
+    _show_drift(answer["drift"])
+
+
+def show_calibrations(found: Sequence[Mapping[str, Any]]) -> None:
+    """Print where each model lies on the scale of scores."""
+    for each in found:
+        how = "measured now" if each["new"] else "known already"
+        line = f"meaning = {each['slope']:.3f} × cosine {each['offset']:+.3f}"  # noqa: RUF001 - as people write it
+        print_line(f"{each['name']} ({how}): {line}")
+        print_line(f"  {each['source']}")
+    if not found:
+        print_line("There is no embedder to measure: memory.embeddingModel is none.", err=True)

@@ -8,7 +8,6 @@ Rules: WRITE-01, WRITE-07, WRITE-O8, KNOB-26, KNOB-O5, KNOB-O6, REPORT-O5.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -21,8 +20,6 @@ from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.output import print_json, print_line
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from omnislash.engine import Brain
     from omnislash.surfaces.cli.options import Settings
 
@@ -46,18 +43,14 @@ def worker(settings: Settings) -> int:
 def _hear_signals() -> int:
     """Return a descriptor from which a byte can be read once the worker is asked to stop.
 
-    A pipe and not an event: the handler runs in the main thread, perhaps in the very moment in which that thread holds
-    the event's own lock, and would then wait for itself.
+    A pipe that Python's own handler writes to, and not an event that ours would set: ours runs in the main thread only,
+    which sleeps in the read while another thread takes the signal, or holds the event's own lock in that moment.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.write(writing, b"x")
-
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+        signal.signal(number, lambda _number, _frame: None)
     return reading
 
 
@@ -70,6 +63,7 @@ def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
         try:
             add_file(brain.root)
             following.follow(brain, stopping)
+            brain.start_indexing()
             _say_ready(brain, settings)
             os.read(asked_to_stop, 1)
             logs.say_stopping()
