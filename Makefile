@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test lint format bench-writer soak-writer lock clean
+.PHONY: help demo test lint format bench-writer bench-search bench-speed soak-writer lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -36,6 +36,13 @@ format: $(STAMP)  ## let ruff format the code
 
 bench-writer: $(STAMP)  ## speed of the writer against the floor of this disk
 	$(BIN)/python tests/bench/bench_writer.py
+
+bench-search: $(STAMP)  ## how well search finds; DATA=DIR with the public sets adds them to our own
+	$(BIN)/python tests/bench/bench_search.py $(if $(DATA),--locomo $(DATA)/locomo10.json \
+		--corrections $(DATA)/locomo-corrections.json --xquad-en $(DATA)/xquad.en.json --xquad-ru $(DATA)/xquad.ru.json)
+
+bench-speed: $(STAMP)  ## how fast search is, from 1,000 to 200,000 notes
+	$(BIN)/python tests/bench/bench_speed.py
 
 soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor in the same file
 	$(BIN)/python tests/soak/soak_writer.py

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,9 @@ import pytest
 
 import omnislash
 from omnislash import Brain, OmnislashError, Outcome, Verdict
+from omnislash.index.status import read_status
 from omnislash.testing import FixedClock
+from tests.cases.embedding_server import MODEL, EmbeddingServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +36,8 @@ SOURCE = Path(omnislash.__file__).parents[1]
 ENGINE_PROCESS = Path(__file__).with_name("engine_process.py")
 #: The cases' day: Monday of ISO week 2026-W49.
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+#: What the names of the search index's files begin with.
+INDEX = ".memory-index.db"
 CAPABILITIES = "memory:read, memory:write, memory:edit, memory:delete, runtime:read"
 GIT_ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -105,6 +110,11 @@ class Session:
         answer = self.ask({"role": role, "tool": tool, "arguments": arguments})
         return dict(answer.get("answer") or answer["failure"])
 
+    def find(self, words: str) -> list[str]:
+        """ASK: return the paths of the hits, each once, best first."""
+        answer = self.call("memory_search", query=words)
+        return list(dict.fromkeys(hit["path"] for hit in answer["hits"]))
+
     def killed_call(self, after_s: float, tool: str, /, **arguments: Any) -> dict[str, Any] | None:
         """Make a call in a fresh process and kill -9 that process after so many seconds; return its answer, if any."""
         self.send({"fork": {"role": "ops", "tool": tool, "arguments": arguments}})
@@ -135,6 +145,45 @@ class Session:
         assert "Traceback" not in self._errors.read_text(encoding="utf-8", errors="replace")
 
 
+class Watch:
+    """A worker that keeps the index up to date."""
+
+    def __init__(self, brain: CaseBrain, prefix: tuple[str, ...]) -> None:
+        """Start it and wait until it works."""
+        self._brain = brain
+        self.errors = brain.root.parent / f"{brain.root.name}-watch.stderr"
+        ours = {"PYTHONPATH": str(SOURCE), "OMNISLASH_BRAIN": str(brain.root)}
+        with self.errors.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [*prefix, sys.executable, "-m", "omnislash", "--json", "worker"],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env={**GIT_ENVIRONMENT, **ours, **brain.environment},
+            )
+        assert self.process.stdout
+        self.ready: dict[str, Any] = json.loads(self.process.stdout.readline() or "{}")
+        assert self.ready.get("state") == "ready", self.said()
+
+    def said(self) -> str:
+        """Return what it wrote to standard error so far."""
+        return self.errors.read_text(encoding="utf-8", errors="replace")
+
+    def settle(self, limit_s: float = 10.0) -> None:
+        """Wait until the index is as the files are, without asking anything that would bring it there."""
+        end = time.monotonic() + limit_s
+        while not read_status(self._brain.brain.index).is_clean:
+            assert time.monotonic() < end, f"{read_status(self._brain.brain.index).to_json()} {self.said()}"
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """Stop it as a person would, and look at what it said."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        assert self.process.stdout
+        self.process.stdout.close()
+        assert "Traceback" not in self.said()
+
+
 class CaseBrain:
     """One brain of one case."""
 
@@ -146,8 +195,11 @@ class CaseBrain:
         """Make a repository and write the files; the first commit is the case's."""
         self.root = root
         self.clock = FixedClock(NOW)
+        #: Variables of every process that works in the brain.
+        self.environment: dict[str, str] = {}
         self._brain: Brain | None = None
         self._sessions: list[Session] = []
+        self._watches: list[Watch] = []
         root.mkdir(parents=True)
         self.git("init", "-q", "-b", "main", "--template=")
         self.named: set[str] = set()
@@ -164,6 +216,16 @@ class CaseBrain:
         data = text.encode() if isinstance(text, str) else text
         place.write_bytes(data)
         self._baseline[path] = data
+
+    def remove(self, path: str) -> None:
+        """Let a person remove a file."""
+        (self.root / path).unlink()
+        self._baseline.pop(path, None)
+
+    def rename(self, path: str, target: str) -> None:
+        """Let a person rename a file, onto another one perhaps."""
+        (self.root / path).replace(self.root / target)
+        self._baseline[target] = self._baseline.pop(path)
 
     def remember(self, text: str | bytes, path: str = memory) -> None:
         """Let a person save a file of the managed zone."""
@@ -182,12 +244,15 @@ class CaseBrain:
         return self.data(path).decode()
 
     def tree(self) -> dict[str, bytes]:
-        """Return every file of the brain by path, without git's and the engine's own."""
+        """Return every file of the brain by path, without git's, the engine's own and the search index.
+
+        Temporary files are looked for apart, see `temporary_files`.
+        """
         found: dict[str, bytes] = {}
         for directory, names, files in os.walk(self.root):
             if Path(directory) == self.root:
                 names[:] = [name for name in names if name not in {".git", ".omnislash"}]
-            for name in files:
+            for name in (name for name in files if not name.startswith((INDEX, ".omnislash-"))):
                 place = Path(directory, name)
                 found[str(place.relative_to(self.root))] = place.read_bytes()
         return found
@@ -248,7 +313,7 @@ class CaseBrain:
         }
         done = subprocess.run(
             [sys.executable, "-m", "omnislash", "--json", *words],
-            env={**GIT_ENVIRONMENT, **ours, **environment},
+            env={**GIT_ENVIRONMENT, **ours, **self.environment, **environment},
             input=None if stdin is None else stdin.encode("utf-8", "surrogatepass"),
             capture_output=True,
             check=False,
@@ -259,7 +324,7 @@ class CaseBrain:
     def session(self, **environment: str) -> Session:
         """Start another process that works in the brain."""
         errors = self.root.parent / f"{self.root.name}-{len(self._sessions)}.stderr"
-        session = Session(self.root, self.clock.now(), errors, environment)
+        session = Session(self.root, self.clock.now(), errors, {**self.environment, **environment})
         self._sessions.append(session)
         return session
 
@@ -285,6 +350,44 @@ class CaseBrain:
     def drop(self, old: str, *, path: str = memory) -> Verdict:
         """DROP: remove one entry."""
         return self._change("ops", "memory_delete", {"path": path, "entry": old}, "", [path])
+
+    def find(self, words: str, *options: str, role: str = "ops") -> list[dict[str, Any]]:
+        """ASK: search, and return the hits, best first; never an empty list with status 0 when it could not look."""
+        done = self.command("memory", "search", "--role", role, *options, "--", words)
+        hits: list[dict[str, Any]] = done.answer["hits"]
+        is_honest = done.answer["coverage"] != "full" or not done.answer["reasons"]
+        assert is_honest
+        assert done.code == (0 if hits or done.answer["coverage"] == "full" else 1)
+        return hits
+
+    def find_paths(self, words: str, *, role: str = "ops") -> list[str]:
+        """ASK: return the paths of the hits, each once, best first."""
+        return list(dict.fromkeys(hit["path"] for hit in self.find(words, role=role)))
+
+    def index(self) -> Done:
+        """INDEX: bring the index up to date once; the exit code says whether all was taken up."""
+        done = self.command("index", "sync")
+        assert (done.code == 0) == (done.answer["coverage"] == "full" and not done.answer["failures"])
+        return done
+
+    def check(self) -> Done:
+        """CHECK: have the whole index looked at; nothing is repaired by it."""
+        before = self.tree()
+        done = self.command("index", "check")
+        assert self.tree() == before
+        assert (done.code == 0) == done.answer["sound"] == (not done.answer["findings"])
+        return done
+
+    def status(self) -> dict[str, Any]:
+        """STATUS: what the index holds, and how far it is behind."""
+        done = self.command("index", "status")
+        assert done.code == 0
+        return done.answer
+
+    def watch(self, *prefix: str) -> Watch:
+        """WATCH: keep the index up to date until the case is over; `prefix` is what starts the process, if anything."""
+        self._watches.append(Watch(self, prefix))
+        return self._watches[-1]
 
     def write_file(self, path: str, text: str) -> Verdict:
         """Make or replace a whole file."""
@@ -339,6 +442,8 @@ class CaseBrain:
 
     def close(self) -> None:
         """End the other processes and close the brain."""
+        for watch in self._watches:
+            watch.close()
         for session in self._sessions:
             session.close()
         if self._brain is not None:
@@ -375,18 +480,26 @@ class MakeBrain:
         zone: str = "UTC",
         lines: tuple[str, ...] = ("ops",),
         sources: tuple[str, ...] = (),
+        embedder: EmbeddingServer | None = None,
         files: Mapping[str, str | bytes] | None = None,
     ) -> CaseBrain:
-        """Return a brain with a role for each line; `files` come on top of what it needs."""
+        """Return a brain with a role for each line; `files` come on top of what it needs.
+
+        Without an `embedder` nothing is configured, so the local model answers.
+        """
+        settings = [f"  sources: [{', '.join(sources)}]\n"] if sources else []
+        settings += [f"  embeddingModel: {MODEL}\n"] if embedder else []
         limit = "" if budget is None else f"memory:\n  fileMaxChars: {budget}\n"
         given: dict[str, str | bytes] = {
-            "omnislash.yaml": f"memory:\n  sources: [{', '.join(sources)}]\n" if sources else "",
+            "omnislash.yaml": f"memory:\n{''.join(settings)}" if settings else "",
             "constitution/MANIFEST.yaml": f"{limit}locale:\n  timezone: {zone}\n",
             "constitution/engine-capabilities.json": '{"memory:delete": {"hitl": false}}\n',
             **{f"features/team/{line}.agent.md": role_file(line, sources) for line in lines},
             **(files or {}),
         }
         self.made.append(CaseBrain(self._directory / f"brain{len(self.made)}", given))
+        if embedder is not None:
+            self.made[-1].environment |= embedder.environment
         return self.made[-1]
 
 
@@ -399,6 +512,14 @@ def make_brain(tmp_path: Path) -> Iterator[MakeBrain]:
         brain.close()
     for brain in maker.made:
         brain.check_always()
+
+
+@pytest.fixture
+def embedder() -> Iterator[EmbeddingServer]:
+    """The stub embedder."""
+    server = EmbeddingServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture
