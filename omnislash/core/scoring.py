@@ -119,7 +119,7 @@ def order_key(meaning: Any, near_coverage: Any, agreement: float) -> Any:
         near_coverage: Coverage of the note with what stands around it, 0 to 1.2.
         agreement: As `weigh_agreement` has it.
     """
-    return meaning + np.maximum(meaning, 0.0) * COVERAGE_WEIGHT * agreement * near_coverage**COVERAGE_EXPONENT
+    return meaning + np.maximum(meaning, 0.0) * COVERAGE_WEIGHT * agreement * np.power(near_coverage, COVERAGE_EXPONENT)
 
 
 def add_neighbours(keys: Any, before: Any, after: Any, agreement: float) -> Any:

@@ -34,7 +34,7 @@ SCHEMA_VERSION = 1
 #: How long a transaction waits for another process's transaction, in milliseconds; one lasts well under a second.
 _BUSY_MS = 10_000
 #: Page cache of a connection in KiB: an index is read once and then kept as arrays.
-_CACHE_KIB = 8_192
+_CACHE_KIB = 2_048
 #: What SQLite's functions raise: a message of an error that quotes a damaged page may be no text.
 SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 #: How often somebody who waits for another process looks again, in seconds.

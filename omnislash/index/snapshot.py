@@ -202,13 +202,24 @@ class Snapshot:
         return rows
 
     @cached_property
+    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each note the one before and the one after it in its daily log, -1 where there is none."""
+        size = len(self.log_of)
+        numbers = np.arange(size, dtype=np.int64)
+        joined = self.log_of[1:] == self.log_of[:-1]
+        before, after = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+        before[1:][joined] = numbers[:-1][joined]
+        after[:-1][joined] = numbers[1:][joined]
+        return before, after
+
+    @cached_property
     def days_of(self) -> NDArray[np.int32]:
         """For each file how many days it is about: 1 for a daily log, those of the period for a summary, else 0."""
         return np.fromiter(map(_count_days, self.files), np.int32, len(self.files))
 
     @cached_property
-    def remembered(self) -> dict[Hashable, NDArray[np.bool_]]:
-        """Which files a search may look at, by its corpora: worked out once for each snapshot and scope."""
+    def remembered(self) -> dict[Hashable, NDArray[Any]]:
+        """What searches worked out once for this snapshot: the files of a scope, the recency of notes on a day."""
         return {}
 
     @property

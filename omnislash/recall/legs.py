@@ -50,7 +50,7 @@ def measure_meaning(view: View, text: str) -> Meaning:
     embedders = view.router.routes(text)
     if not embedders:
         return Meaning(scaled, np.zeros(size, bool), _explain_unread(view))
-    asked: list[int] = []
+    asked = np.zeros(size, bool)
     for embedder in embedders:
         model = view.models[embedder.identity]
         try:
@@ -61,9 +61,10 @@ def measure_meaning(view: View, text: str) -> Meaning:
         cosines = view.vectors.cosines(model, query, rows)
         known = ~np.isnan(cosines)
         scaled[known] = np.round(embedder.calibration.raw(cosines[known]).astype(np.float64), _KNOWN_DECIMALS)
-        judged &= known | (notes["model"] != model)
-        asked.append(model)
-    return Meaning(scaled, judged, waiting=np.isin(notes["model"], asked) & ~judged)
+        mine = notes["model"] == model
+        judged &= known | ~mine
+        asked |= mine
+    return Meaning(scaled, judged, waiting=asked & ~judged)
 
 
 def keep_ends(text: str, limit: int) -> str:

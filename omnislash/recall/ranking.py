@@ -108,16 +108,6 @@ class Surroundings:
         best[notes] = np.maximum(best[notes], own)
         return best
 
-    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return for each note the one before and the one after it in its daily log, -1 where there is none."""
-        size = len(self._log)
-        numbers = np.arange(size, dtype=np.int64)
-        joined = self._log[1:] == self._log[:-1]
-        before, after = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-        before[1:][joined] = numbers[:-1][joined]
-        after[:-1][joined] = numbers[1:][joined]
-        return before, after
-
 
 def decay_of(snapshot: Snapshot, today: int) -> Floats:
     """Return the recency of each note, 1 for all that does not age (RECALL-15, SOURCE-19).
@@ -131,6 +121,13 @@ def decay_of(snapshot: Snapshot, today: int) -> Floats:
 
     Rules: PERIOD-42, PERIOD-O10.
     """
+    known = snapshot.remembered
+    if ("recency", today) not in known:
+        known["recency", today] = _work_out_recency(snapshot, today)
+    return known["recency", today]
+
+
+def _work_out_recency(snapshot: Snapshot, today: int) -> Floats:
     half_lives = (scoring.HALF_LIFE_DAYS * snapshot.days_of)[snapshot.file_of]
     on = snapshot.notes["on"]
     ages = (half_lives > 0) & (on > 0)

@@ -113,7 +113,7 @@ def _key(
         base[allowed], words.coverage[allowed], words.found[allowed], words.content_words
     )
     single = np.where(allowed, scoring.order_key(base, words.near_coverage, agreement), 0.0)
-    before, after = ranking.Surroundings(view.snapshot).neighbours()
+    before, after = view.snapshot.neighbours
     keys: NDArray[np.float64] = scoring.add_neighbours(single, before, after, agreement)
     return keys
 

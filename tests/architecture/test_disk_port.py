@@ -17,7 +17,7 @@ ALLOWED = {
     ("store/locks.py", "os.ftruncate"): "writes the label of the lock",
     ("store/locks.py", "os.pwrite"): "writes the label of the lock",
     # The search index is derived: it is set aside when it is damaged, and nothing is lost with it.
-    ("index/live.py", "mkdir"): "makes memory/ for the index of a brain that has only sources",
+    ("index/opening.py", "mkdir"): "makes memory/ for the index of a brain that has only sources",
     ("index/database.py", "os.replace"): "sets a damaged index aside",
     ("index/database.py", "os.unlink"): "removes what belonged to one that was set aside before",
     # The socket of the worker.

@@ -300,7 +300,7 @@ def test_an_index_in_memory_is_kept_when_that_is_possible_again(
     built.index_path.rmdir()
     assert len(built.find_words(live, "harbour")) == NOTES
     assert not built.index_path.exists()
-    monkeypatch.setattr(live, "_try_again_at", 0.0)
+    monkeypatch.setattr(live._file, "_try_again_at", 0.0)
     assert len(built.find_words(live, "harbour")) == NOTES
     assert live.trouble is None
     assert built.index_path.is_file()
@@ -408,7 +408,7 @@ def test_memory_can_not_be_made(index_brain: IndexBrain, monkeypatch: pytest.Mon
     assert live.trouble is not None
     memory.unlink()
     index_brain.write("memory/ops/b.md", "# B\n\nquay\n")
-    monkeypatch.setattr(live, "_try_again_at", 0.0)
+    monkeypatch.setattr(live._file, "_try_again_at", 0.0)
     assert index_brain.find_words(live, "quay") == ["lore/a.md", "memory/ops/b.md"]
     assert live.trouble is None
     assert index_brain.index_path.is_file()
