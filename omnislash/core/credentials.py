@@ -6,7 +6,7 @@ value that earns it, because notes speak about passwords more often than they ho
 Each pattern begins where a run of its characters begins and bounds what it repeats, so the time is linear in the
 length of the text, also on text made to be slow.
 
-Rules: SECRET-O1.
+Rules: SECRET-O1, SECRET-O2.
 """
 
 from __future__ import annotations
@@ -28,6 +28,38 @@ def find_secret(text: str) -> str | None:
         return None
     found = (name for name, pattern, earns in _CLASSES if any(map(earns, pattern.finditer(text))))
     return next(found, None)
+
+
+def mask_secrets(text: str) -> str:
+    """Return the text with `[redacted: <class>]` in the place of each credential; what stands around it stays.
+
+    Rules: SECRET-O2.
+    """
+    if find_secret(text) is None:
+        return text
+    places = sorted(
+        (*_find_place(found), name)
+        for name, pattern, earns in _CLASSES
+        for found in pattern.finditer(text)
+        if earns(found)
+    )
+    parts, done = [], 0
+    for start, end, name in places:
+        if start >= done:
+            parts += [text[done:start], f"[redacted: {name}]"]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
+
+
+def _find_place(found: re.Match[str]) -> tuple[int, int]:
+    """Return from where to where a credential stands: the value of an assignment, a key with its body, or the match."""
+    if "value" not in found.re.groupindex:
+        is_key = _KEY_MARK in found[0]
+        tail = _KEY_TAIL.match(found.string, found.end()) if is_key else None
+        return found.start(), tail.end() if tail else found.end()
+    start, end = found.span("value")
+    rest = _VALUE_TAIL.match(found.string, end)
+    return start, rest.end() if rest and found.end() <= start else end
 
 
 def _always(_found: re.Match[str]) -> bool:
@@ -58,6 +90,12 @@ _JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-
 _KEY_BODY_WITHIN = 600
 _KEY_HEADER = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _KEY_BODY = re.compile(r"(?:[\r\n]|\\n)[ \t>|]{0,8}[A-Za-z0-9+/=]{8,}[ \t]{0,8}(?=[\r\n]|\\n|$)|[A-Za-z0-9+/=]{32,}")
+_KEY_MARK = "PRIVATE KEY"
+#: What belongs to a key behind its header: its own headers, lines of base64, and the closing mark.
+_KEY_TAIL = re.compile(
+    r"(?:(?:[\r\n]|\\n)[ \t>|]{0,8}(?:[A-Z][A-Za-z-]{1,20}: [^\r\n]{0,200}|[A-Za-z0-9+/=]{0,10000})[ \t]{0,8}(?=[\r\n]|\\n|\Z))*+"
+    r"(?:(?:[\r\n]|\\n)?[ \t>|]{0,8}[A-Za-z0-9+/=]{0,10000}-{4,5} ?END [A-Z0-9 ]{0,40}-{4,5})?"
+)
 
 
 def _has_key_body(found: re.Match[str]) -> bool:
@@ -93,6 +131,8 @@ _ASSIGNMENT = (
     r"[ \t]{0,8}[\"'`*_]{0,4}[ \t]{0,8}(?=(?P<value>[^\s\"'`,;&]{6,64}))"
 )
 
+#: What may follow the part of a value by which it is judged.
+_VALUE_TAIL = re.compile(r"[^\s\"'`,;&]*+")
 _PLACEHOLDER = re.compile(
     r"your|example|placeholder|redacted|dummy|sample|change.?me|xxxx|\.\.\.|…|\*\*\*|•••", re.IGNORECASE
 )

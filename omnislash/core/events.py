@@ -2,7 +2,7 @@
 
 Numbers are UTF-16 code units, as everywhere (BUDGET-19).
 
-Rules: EVENT-01 to EVENT-05, EVENT-O1, EVENT-O2, EVENT-O4, BUDGET-11.
+Rules: EVENT-01 to EVENT-06, EVENT-O1 to EVENT-O4, BUDGET-11.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from omnislash.core.targets import is_over_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +117,42 @@ class BudgetRefused:
         return {"file": self.file, "scope": self.scope, "chars": self.chars, "budget": self.budget}
 
 
-MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused
+@dataclass(frozen=True, slots=True)
+class MemoryConsolidated:
+    """The summary of a closed period was filed (EVENT-06, EVENT-O3)."""
+
+    name: ClassVar[str] = "memory:consolidated"
+
+    #: Managed path of the summary.
+    file: str
+    #: The line.
+    scope: str
+    #: `week`, `month`, `quarter` or `year`.
+    level: str
+    #: Name of the period, for example `2026-W34`.
+    period: str
+    #: Size of the summary.
+    chars: int
+    #: The length that was asked for; None where none was.
+    target_chars: int | None
+    #: Managed paths of what it was made from, oldest first.
+    sources: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{file, scope, level, period, chars, targetChars, overTarget, sources}`."""
+        return {
+            "file": self.file,
+            "scope": self.scope,
+            "level": self.level,
+            "period": self.period,
+            "chars": self.chars,
+            "targetChars": self.target_chars,
+            "overTarget": is_over_target(self.chars, self.target_chars),
+            "sources": list(self.sources),
+        }
+
+
+MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused | MemoryConsolidated
 
 _FILE_EVENTS = {kind.name: kind for kind in (MemoryWritten, MemoryEdited, MemoryDeleted)}
 
@@ -129,5 +166,9 @@ def parse_event(name: str, payload: Mapping[str, Any]) -> MemoryEvent:
         return MemoryCompacted(**where, dates=dates, chars_before=before, chars_after=after, budget=payload["budget"])
     if name == BudgetRefused.name:
         return BudgetRefused(**where, chars=payload["chars"], budget=payload["budget"])
+    if name == MemoryConsolidated.name:
+        which = {key: payload[key] for key in ("level", "period", "chars")}
+        target, sources = payload["targetChars"], tuple(payload["sources"])
+        return MemoryConsolidated(**where, **which, target_chars=target, sources=sources)
     kind = _FILE_EVENTS[name]
     return kind(**where, chars=payload["chars"], role=payload["role"], heartbeat_id=payload["heartbeatId"])

@@ -41,6 +41,7 @@ def test_contracts_are_kept() -> None:
         pytest.param("index/live.py", "from omnislash.writer import jobs", id="the index imports the writer"),
         pytest.param("index/live.py", "from omnislash.recall import search", id="the index imports recall"),
         pytest.param("recall/search.py", "from omnislash.runtime import turns", id="recall imports runtime"),
+        pytest.param("envelope/ladder.py", "from omnislash.recall import formatting", id="the envelope imports recall"),
         pytest.param("runtime/turns.py", "from omnislash import engine", id="runtime imports the engine"),
         pytest.param("errors.py", "from omnislash.core import lines", id="errors imports core"),
     ],
