@@ -12,6 +12,7 @@
     ├── StorageError             the disk said no: full, read-only, a directory in the way
     ├── WriterUnavailableError   the writer's queue can't be reached at all
     ├── IndexUnavailableError    the search index can't be used
+    ├── ModelError               a model gave no answer
     └── UsageError               the caller asked for something that makes no sense
 
 An expected outcome (refused, duplicate, queued, unconfirmed) is a value, a
@@ -153,6 +154,12 @@ class IndexUnavailableError(OmnislashError):
     """The search index can't be used."""
 
     kind = "index"
+
+
+class ModelError(OmnislashError):
+    """A model gave no answer."""
+
+    kind = "model"
 
 
 class UsageError(OmnislashError):

@@ -1,6 +1,7 @@
 """Twins of the ports, for tests of omnislash and of programs that embed it.
 
-`FixedClock` stands in for the clock, `CountingEmbedder` for the model of the search.
+`FixedClock` stands in for the clock, `CountingEmbedder` for the model of the search, `ScriptedModel` for the one that
+writes summaries.
 The disks stand in for :class:`omnislash.store.disk.Disk`: they count its calls, end the process at one of them, let one
 fail, run something beside one, or keep only what a power cut would leave.
 They change a real directory, so what a test finds there afterwards is what a user would find.
@@ -19,6 +20,7 @@ from omnislash.testing.disks import (
     WrappedDisk,
 )
 from omnislash.testing.embedders import CountingEmbedder
+from omnislash.testing.models import ScriptedModel
 from omnislash.testing.power import PowerLossDisk
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "InterruptingDisk",
     "NoExchangeDisk",
     "PowerLossDisk",
+    "ScriptedModel",
     "StoppingDisk",
     "WrappedDisk",
 ]
