@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omnislash.core.verdicts import Outcome, Verdict
-    from omnislash.engine import Agent, Brain
+    from omnislash.engine import Brain
     from omnislash.errors import (
         BudgetRefusedError,
         ConfigError,
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
         InvalidContentError,
         InvalidNameError,
         MissingFileError,
+        ModelError,
         OmnislashError,
         ScopeError,
         StorageError,
         UsageError,
         WriterUnavailableError,
     )
+    from omnislash.runtime.agents import Agent
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Agent": "omnislash.engine",
+    "Agent": "omnislash.runtime.agents",
     "Brain": "omnislash.engine",
     "Outcome": "omnislash.core.verdicts",
     "Verdict": "omnislash.core.verdicts",
@@ -43,6 +45,7 @@ _HOMES = {
     "InvalidContentError": "omnislash.errors",
     "InvalidNameError": "omnislash.errors",
     "MissingFileError": "omnislash.errors",
+    "ModelError": "omnislash.errors",
     "OmnislashError": "omnislash.errors",
     "ScopeError": "omnislash.errors",
     "StorageError": "omnislash.errors",
@@ -59,6 +62,7 @@ __all__ = [
     "InvalidContentError",
     "InvalidNameError",
     "MissingFileError",
+    "ModelError",
     "OmnislashError",
     "Outcome",
     "ScopeError",

@@ -20,16 +20,10 @@ from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
 from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import approvals
+from omnislash.runtime.agents import Agent
 from omnislash.runtime.settings import writer_settings
-from omnislash.runtime.tools import auditing, catalog, reading
-from omnislash.runtime.tools.arguments import (
-    DEFAULT_HITS,
-    AuditArguments,
-    ListArguments,
-    ReadArguments,
-    SearchArguments,
-    parse_arguments,
-)
+from omnislash.runtime.tools import auditing
+from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
 from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
@@ -42,21 +36,22 @@ from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from types import TracebackType
 
     from omnislash.brain.files import BrainFiles
     from omnislash.core.clock import Clock
     from omnislash.core.events import MemoryEvent
-    from omnislash.core.scopes import Scope
     from omnislash.index.embedders.ports import Embedder
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
-    from omnislash.recall.hits import SearchResult, Shown
     from omnislash.runtime.approvals import Approval
+    from omnislash.runtime.consolidation import Models, Progress
+    from omnislash.runtime.tick_answers import LadderView, TickAnswer
+    from omnislash.runtime.ticking import Ticker
     from omnislash.runtime.tools.auditing import AuditPage
     from omnislash.runtime.tools.catalog import Answer
-    from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
-    from omnislash.runtime.tools.searching import Explained, Recall
+    from omnislash.runtime.tools.searching import Recall
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
 
@@ -99,6 +94,7 @@ class Brain:
         self._search = search or SearchOptions()
         self._index: LiveIndex | None = None
         self._watcher: Watcher | None = None
+        self._ticker: Ticker | None = None
         self._indexed: object = None
         self._live = live
         self._clock = clock
@@ -290,6 +286,53 @@ class Brain:
         """Turn a deletion down; UsageError when it is not open."""
         return approvals.refuse(self._ports(), approval_id)
 
+    # -- the period ladder -------------------------------------------------------------------------------------------
+
+    def consolidate(
+        self,
+        *,
+        now: datetime | None = None,
+        lines: Sequence[str] | None = None,
+        on_progress: Progress | None = None,
+        models: Models | None = None,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> TickAnswer:
+        """Write the period summaries that are due, at most `maxRunsPerTick` a line.
+
+        Args:
+            now: Aware instant that decides what is over; None = now.
+            lines: Only these lines; None = every enabled one.
+            on_progress: Told `summaries`, runs done, of all.
+            models: Makes the models in place of what the configuration names; for tests and for models of your own.
+            is_over: True leaves the remaining runs for the next tick.
+
+        Raises:
+            UsageError: A line is not enabled, or another tick of this brain is running.
+        """
+        from omnislash.runtime import consolidation  # noqa: PLC0415 - what only a tick needs
+
+        self._prepare()
+        return consolidation.consolidate(
+            self._ports(),
+            now=now or self._clock.now(),
+            lines=lines,
+            on_progress=on_progress,
+            models=models,
+            is_over=is_over,
+        )
+
+    def plan_consolidation(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> TickAnswer:
+        """Return what :meth:`consolidate` would do; nothing is done, and UsageError means the same."""
+        from omnislash.runtime import consolidation  # noqa: PLC0415 - as above
+
+        return consolidation.plan_consolidation(self._ports(), now=now or self._clock.now(), lines=lines)
+
+    def show_ladder(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> LadderView:
+        """Return the periods of the lines as trees: what exists, what is due and what waits."""
+        from omnislash.runtime import consolidation  # noqa: PLC0415 - as above
+
+        return consolidation.show_ladder(self._ports(), now=now or self._clock.now(), lines=lines)
+
     # -- the worker --------------------------------------------------------------------------------------------------
 
     def start_worker(self) -> Worker:
@@ -315,6 +358,22 @@ class Brain:
             self._watcher = Watcher(lambda: self.index)
             self._watcher.start()
         return self._watcher
+
+    def start_ticking(self) -> Ticker:
+        """Run :meth:`consolidate` at the times of `consolidation.schedule` until the brain is closed."""
+        from omnislash.runtime.ticking import Ticker  # noqa: PLC0415 - what only a worker needs
+
+        if self._ticker is None:
+            tick = lambda now, is_over: self.consolidate(now=now, is_over=is_over)  # noqa: E731 - two words of glue
+            self._ticker = Ticker(self._live.current, self._clock, tick)
+            self._ticker.start()
+        return self._ticker
+
+    def stop_ticking(self) -> None:
+        """Let the run that is under way come to its end, and run no more."""
+        if self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
 
     def _op_call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run a tool for a caller on the socket: the same as in its own process, with everything loaded already."""
@@ -355,6 +414,7 @@ class Brain:
 
     def close(self) -> None:
         """Stop the worker that this brain started, and close what is open; nothing that was confirmed depends on it."""
+        self.stop_ticking()
         if self._worker is not None and not self._worker.is_stopping:
             self._worker.stop()
         self._worker = None
@@ -390,169 +450,3 @@ def _wait_for(worker: Worker, job: Job) -> Verdict:
 def _loggable(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an event under names that a log record has free."""
     return {f"event_{key}": value for key, value in payload.items()}
-
-
-def _search_arguments(
-    query: str,
-    corpora: Sequence[str] | None,
-    since: str | None,
-    until: str | None,
-    *,
-    min_score: float | None,
-    limit: int,
-) -> SearchArguments:
-    given = {
-        "query": query,
-        "corpora": None if corpora is None else list(corpora),
-        "since": since,
-        "until": until,
-        "minScore": min_score,
-        "limit": limit,
-    }
-    return parse_arguments(SearchArguments, given, tool="memory_search")
-
-
-class Agent:
-    """One agent in one turn."""
-
-    def __init__(self, turn: Turn, ports: Ports) -> None:
-        """Keep the turn; use :meth:`Brain.agent`."""
-        self._turn = turn
-        self._ports = ports
-        #: The agent's memory tools, by name.
-        self.memory = Memory(turn, ports)
-
-    @property
-    def scope(self) -> Scope:
-        """What it may read and write."""
-        return self._turn.scope
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """Names of the tools that it is offered (TOOL-05)."""
-        return tuple(tool.name for tool in catalog.offered_tools(self._turn))
-
-    def recall(
-        self, message: str, *, shown: Shown | None = None, explained: bool = False, target: str | None = None
-    ) -> Recall:
-        """Return what a turn with this message is shown of memory, unasked (RECALL-02, RECALL-05).
-
-        Args:
-            message: What came in.
-            shown: What the turn's blocks show already; None = nothing.
-            explained: True adds why each hit, or each note that `target` means, was shown or not.
-            target: A path, or a text of a note.
-
-        Raises:
-            ScopeError: The role has no memory.
-        """
-        from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
-
-        return searching.recall(self._turn, self._ports, message, shown=shown, explained=explained, target=target)
-
-    def call(self, tool: str, arguments: Mapping[str, Any], *, job_id: str | None = None) -> Answer:
-        """Run a tool by name, with the arguments as JSON has them.
-
-        Raises:
-            UsageError: There is no such tool, or its arguments are wrong.
-            ScopeError: The role lacks the capability, or the path lies outside its read set.
-        """
-        return catalog.call_tool(self._turn, self._ports, tool, arguments, job_id=job_id)
-
-
-class Memory:
-    """The memory tools of an agent as methods; a tool that its role lacks raises ScopeError."""
-
-    def __init__(self, turn: Turn, ports: Ports) -> None:
-        """Keep the turn; use `agent.memory`."""
-        self._turn = turn
-        self._ports = ports
-
-    def overview(self) -> Overview:
-        """Return what the agent's memory consists of."""
-        catalog.check_granted(self._turn, catalog.TOOLS["memory_overview"])
-        return reading.overview(self._turn, self._ports)
-
-    def list(
-        self, *, corpus: str | None = None, prefix: str | None = None, limit: int = 50, cursor: str | None = None
-    ) -> FileListing:
-        """Return the files that the agent may read."""
-        catalog.check_granted(self._turn, catalog.TOOLS["memory_list"])
-        given = {"corpus": corpus, "prefix": prefix, "limit": limit, "cursor": cursor}
-        arguments = parse_arguments(ListArguments, given, tool="memory_list")
-        return reading.list_files(self._turn, self._ports, arguments)
-
-    def search(
-        self,
-        query: str,
-        *,
-        corpora: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        min_score: float | None = None,
-        limit: int = DEFAULT_HITS,
-    ) -> SearchResult:
-        """Return the best notes of what the agent may read."""
-        from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
-
-        catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
-        given = _search_arguments(query, corpora, since, until, min_score=min_score, limit=limit)
-        return searching.search(self._turn, self._ports, given)
-
-    def explain(self, query: str, *, target: str | None = None, **narrowing: Any) -> Explained:
-        """Return a search with how each hit came about or, with a target, why its notes were shown or not.
-
-        Args:
-            query: As in :meth:`search`.
-            target: A path, or a text of a note.
-            narrowing: The other arguments of :meth:`search`.
-        """
-        from omnislash.runtime.tools import searching  # noqa: PLC0415 - as above
-
-        catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
-        given = parse_arguments(SearchArguments, {"query": query, **narrowing}, tool="memory_search")
-        return searching.explain_search(self._turn, self._ports, given, target=target)
-
-    def read(
-        self, path: str, *, section: str | None = None, offset: int = 0, max_chars: int | None = None
-    ) -> FileContent:
-        """Return a file, one section of it, or a part."""
-        catalog.check_granted(self._turn, catalog.TOOLS["memory_read"])
-        given = {"path": path, "section": section, "offset": offset}
-        limit = {} if max_chars is None else {"maxChars": max_chars}
-        arguments = parse_arguments(ReadArguments, {**given, **limit}, tool="memory_read")
-        return reading.read(self._turn, self._ports, arguments)
-
-    def write(
-        self,
-        content: str,
-        *,
-        priority: bool | None = None,
-        line: str | None = None,
-        request_id: str | None = None,
-    ) -> Verdict:
-        """Remember something; blocks until the verdict is durable."""
-        return self._change("memory_write", content=content, priority=priority, line=line, requestId=request_id)
-
-    def edit(self, path: str, *, old: str, new: str) -> Verdict:
-        """Replace a whole entry, or a text that occurs once."""
-        return self._change("memory_edit", path=path, old=old, new=new)
-
-    def write_file(self, path: str, content: str, *, expect_hash: str | None = None) -> Verdict:
-        """Replace or create a whole file of the own line."""
-        return self._change("memory_write_file", path=path, content=content, expectHash=expect_hash)
-
-    def move(self, source: str, target: str) -> Verdict:
-        """Give a file of the own line another, free name."""
-        return self._change("memory_move", **{"from": source, "to": target})
-
-    def delete(self, path: str, *, entry: str | None = None, section: str | None = None) -> Verdict:
-        """Remove a file, or one entry or section of it; a person may have to agree first."""
-        return self._change("memory_delete", path=path, entry=entry, section=section)
-
-    def _change(self, tool: str, **arguments: Any) -> Verdict:
-        answer = catalog.call_tool(self._turn, self._ports, tool, arguments)
-        if not isinstance(answer, Verdict):
-            message = f"{tool} answered no verdict"
-            raise TypeError(message)
-        return answer

@@ -211,7 +211,7 @@ class Applier:
         except Exception as error:  # noqa: BLE001 - one job's surprise must not stop the others
             _LOG.exception("a job could not be planned", extra={"action": "job_failed", "job": job.id})
             return Plan(verdicts.failed(unexpected_message(error)))
-        watches = [watch_change(change, view.read(change.path)) for change in plan.changes]
+        watches = [watch_change(each, view.read(each.path)) for each in plan.changes if each.watched]
         if job.resumed and in_effect(plan.verdict):  # it may stand there by the save of somebody who had seen it
             told = getattr(job.request, "content", None) or getattr(job.request, "new", None) or ""
             standing = set(map(ManagedPath, plan.verdict.paths)) - {change.path for change in plan.changes}

@@ -1,6 +1,6 @@
 """What the queue holds: one job for each write, with a request that says what to do.
 
-Rules: WRITE-O3, WRITE-O5, WRITE-O9.
+Rules: WRITE-O3, WRITE-O5, WRITE-O9, PERIOD-21.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from omnislash.core.lines import LineName, ManagedPath
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,20 @@ class DeleteRequest:
     expect_hash: str | None = None
 
 
-Request = WriteRequest | EditRequest | WriteFileRequest | MoveRequest | DeleteRequest
+@dataclass(frozen=True, slots=True)
+class FileSummaryRequest:
+    """Create the summary of a period, only where there is none (PERIOD-21); the engine asks for it, no agent can."""
+
+    #: Path of a week, month, quarter or year.
+    path: ManagedPath
+    content: str
+    #: The length that was asked for; None where none was.
+    target_chars: int | None
+    #: Managed paths of what it was made from, oldest first.
+    sources: Sequence[str]
+
+
+Request = WriteRequest | EditRequest | WriteFileRequest | MoveRequest | DeleteRequest | FileSummaryRequest
 
 #: Tool name ↔ request; the tool name is what the queue and the audit log store.
 REQUESTS: dict[str, type[Request]] = {
@@ -76,6 +90,7 @@ REQUESTS: dict[str, type[Request]] = {
     "memory_write_file": WriteFileRequest,
     "memory_move": MoveRequest,
     "memory_delete": DeleteRequest,
+    "consolidate": FileSummaryRequest,
 }
 _FIELDS = {request: tuple(each.name for each in fields(request)) for request in REQUESTS.values()}
 _TOOLS = {request: tool for tool, request in REQUESTS.items()}
@@ -111,7 +126,7 @@ class Job:
     def offered_chars(self) -> int:
         """Size of the text that was offered, in UTF-16 units; 0 where there is none."""
         request = self.request
-        if isinstance(request, WriteRequest | WriteFileRequest):
+        if isinstance(request, WriteRequest | WriteFileRequest | FileSummaryRequest):
             return count_chars(request.content)
         return count_chars(request.new) if isinstance(request, EditRequest) else 0
 

@@ -1,7 +1,8 @@
 """Plan one job against the files as they are now: which bytes change, and what the answer will be.
 
 Pure: the same job, files and settings give the same plan.
-This module plans entries (`memory_write`); :mod:`omnislash.writer.planning_files` plans changes of whole files.
+This module plans entries (`memory_write`); :mod:`omnislash.writer.planning_files` plans changes of whole files,
+:mod:`omnislash.writer.planning_summaries` the summaries of periods.
 
 Rules: WRITE-12 to WRITE-15, WRITE-O1, WRITE-O6, REPORT-04 to REPORT-08, BUDGET-02, BUDGET-O1, EVENT-01.
 """
@@ -23,8 +24,16 @@ from omnislash.core.lines import ManagedPath, daily_path, memory_path
 from omnislash.core.sections import add_entry, parse_memory
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import InvalidContentError, InvalidNameError
-from omnislash.writer import planning_files
-from omnislash.writer.jobs import DeleteRequest, EditRequest, Job, MoveRequest, WriteFileRequest, WriteRequest
+from omnislash.writer import planning_files, planning_summaries
+from omnislash.writer.jobs import (
+    DeleteRequest,
+    EditRequest,
+    FileSummaryRequest,
+    Job,
+    MoveRequest,
+    WriteFileRequest,
+    WriteRequest,
+)
 from omnislash.writer.plans import (
     FileView,
     FittedMemory,
@@ -69,6 +78,8 @@ def _plan(job: Job, files: FileView, settings: WriterSettings) -> Plan:
             return planning_files.plan_move(job, request, files, settings)
         case DeleteRequest() as request:
             return planning_files.plan_delete(job, request, files, settings)
+        case FileSummaryRequest() as request:
+            return planning_summaries.plan_summary(job, request, files, settings)
         case _ as unknown:
             assert_never(unknown)
 

@@ -65,6 +65,8 @@ class PlannedChange:
     appended: str | None = None
     #: The folded text by which dedupe will know that entry; None when the file was changed in another way.
     unit: str | None = None
+    #: False for a text that is made from others and only ever created: whoever edits or deletes it loses nothing.
+    watched: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from omnislash.store import ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from omnislash.engine import Agent, Brain
+    from omnislash.engine import Brain
+    from omnislash.runtime.agents import Agent
     from omnislash.runtime.tools.catalog import Answer
     from omnislash.surfaces.cli.options import Settings
 

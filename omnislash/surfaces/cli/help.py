@@ -25,6 +25,7 @@ ORDER = (
     "writing",
     "budget",
     "search",
+    "ladder",
     "durability",
     "search-index",
     "configuration",

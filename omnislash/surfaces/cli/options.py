@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from omnislash.core.clock import Clock
     from omnislash.engine import Brain, SearchOptions
 
-#: The years that OMNISLASH_NOW may name: a line's days have four digits, and there is room to count from them.
-_YEARS = range(1000, 9001)
+#: The years that an instant may name: a line's days have four digits, and there is room to count from them.
+YEARS = range(1000, 9001)
 #: The file that makes a directory a brain.
 _SIGN = "omnislash.yaml"
 _YES, _NO = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
@@ -143,19 +143,25 @@ def _parse_switch(name: str, text: str) -> bool:
 def _parse_now(text: str) -> datetime | None:
     if not text:
         return None
-    from datetime import datetime  # noqa: PLC0415 - only where the variable is set
-
-    try:
-        now = datetime.fromisoformat(text)
-    except ValueError:
-        now = None
-    if now is None or now.tzinfo is None or now.year not in _YEARS:
+    now = parse_instant(text)
+    if now is None:
         message = (
             f"OMNISLASH_NOW is {text!r}; it must be an instant with its zone, such as 2026-11-30T09:00:00+01:00, "
-            f"in the years {_YEARS[0]} to {_YEARS[-1]}."
+            f"in the years {YEARS[0]} to {YEARS[-1]}."
         )
         raise UsageError(message, key="OMNISLASH_NOW")
     return now
+
+
+def parse_instant(text: str) -> datetime | None:
+    """Return an ISO instant with its zone; None for any other text, and for a year that can't be meant."""
+    from datetime import datetime  # noqa: PLC0415 - only where there is one
+
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return instant if instant.tzinfo is not None and instant.year in YEARS else None
 
 
 # -- as options of click ---------------------------------------------------------------------------------------------

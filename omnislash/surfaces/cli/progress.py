@@ -1,4 +1,4 @@
-"""A bar on the terminal while the index catches up; nothing in a pipe, with `--json` or with `--quiet`.
+"""A bar on the terminal while long work runs; nothing in a pipe, with `--json` or with `--quiet`.
 
 Rules: interface.md, "Command line" ("Long work shows a progress bar on a terminal and is silent in a pipe").
 """
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from omnislash.surfaces.cli.options import Settings
 
 #: What each part of the work is called for a person.
-_NAMES = {"words": "Reading files", "vectors": "Embedding notes"}
+_NAMES = {"words": "Reading files", "vectors": "Embedding notes", "summaries": "Writing summaries"}
 #: Work that is done sooner shows no bar, in seconds: less than this is not felt as waiting.
 _PATIENCE_S = 0.4
 
 
 @contextlib.contextmanager
 def show_progress(settings: Settings) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield what is told how far the work is: `words` or `vectors`, done, of all; None where nobody looks."""
+    """Yield what is told how far the work is: the part, done, of all; None where nobody looks."""
     if settings.json or settings.quiet or not is_terminal(sys.stderr):
         yield None
         return

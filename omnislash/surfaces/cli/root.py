@@ -23,6 +23,7 @@ COMMANDS = {
     "memory": Entry(f"{_HERE}.memory:memory", "Read, search and write memory as a role."),
     "recall": Entry(f"{_HERE}.recall:recall", "Show what a turn with this message is told from memory, unasked."),
     "index": Entry(f"{_HERE}.index:index", "Look after the search index."),
+    "consolidate": Entry(f"{_HERE}.consolidate:consolidate", "Write the period summaries that are due."),
     "audit": Entry(f"{_HERE}.audit:audit", "Show who wrote what, newest first."),
     "approvals": Entry(f"{_HERE}.approvals:approvals", "Decide about deletions that wait for a person."),
     "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),

@@ -64,11 +64,13 @@ def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
             add_file(brain.root)
             following.follow(brain, stopping)
             brain.start_indexing()
+            brain.start_ticking()
             _say_ready(brain, settings)
             os.read(asked_to_stop, 1)
             logs.say_stopping()
         finally:
             stopping.set()
+            brain.stop_ticking()
             running.stop()
 
 
