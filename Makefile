@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test lint format bench-writer bench-search bench-speed soak-writer lock clean
+.PHONY: help demo test lint format bench-writer bench-search bench-speed bench-ladder soak-writer ladder lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -46,6 +46,12 @@ bench-speed: $(STAMP)  ## how fast search is, from 1,000 to 200,000 notes
 
 soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor in the same file
 	$(BIN)/python tests/soak/soak_writer.py
+
+bench-ladder: $(STAMP)  ## a tick that has nothing to do, on ten years of logs in twenty lines
+	$(BIN)/python tests/bench/bench_ladder.py
+
+ladder: $(STAMP)  ## three years of nights against a model of the rules, then ticks that are killed in every state
+	$(BIN)/python tests/soak/soak_ladder.py
 
 lock: $(STAMP)  ## write requirements.lock anew from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -10,6 +10,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 #: Each place that may catch every error, and why.
 EDGES = {
     ("engine.py", "_emit"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
+    ("runtime/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",
+    ("runtime/ticking.py", "look"): "the worker writes on without summaries",
     ("writer/applying.py", "_plan_one"): "one job's surprise is its own verdict, and the queue goes on",
     ("writer/worker.py", "_run"): "the loop of the worker answers its callers and goes on",
     ("writer/serving.py", "answer"): "a caller's request ends no worker",

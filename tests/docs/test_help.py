@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,9 @@ from omnislash import errors
 from omnislash.brain.names import MEMORY_CAPABILITIES
 from omnislash.brain.settings import SettingRow, settings_table
 from omnislash.core import scoring
+from omnislash.core.ladder import Stage
+from omnislash.core.lines import LineName
+from omnislash.core.periods import LADDER, Level, parse_period
 from omnislash.core.verdicts import Outcome
 from omnislash.errors import OmnislashError
 from omnislash.index.embedders import opening
@@ -233,6 +237,7 @@ def test_every_outcome_is_documented(outcome: Outcome) -> None:
             "Deposit",
             "Job",
         ),
+        *("Ladder", "Level", "Summary", "Tick"),
         *("Note", "Hit", "Score", "Floor", "Recall", "Coverage", "Embedder", "Index", "Stem"),
     ],
 )
@@ -280,7 +285,7 @@ def test_the_numbers_of_the_order_are_documented() -> None:
     """The page tells the order key with the numbers that it is made of."""
     text = _part("search", "The order")
 
-    assert f"(1 + {scoring.COVERAGE_WEIGHT:g} × agreement × coverage²)" in text
+    assert f"(1 + {scoring.COVERAGE_WEIGHT:g} × agreement × coverage^{scoring.COVERAGE_EXPONENT:g})" in text
     assert f"{scoring.NEIGHBOUR_WEIGHT:g} × agreement of the better neighbour" in text
     assert f"{scoring.RECENCY_WEIGHT:.0%} of it ages" in text
     assert f"every {scoring.HALF_LIFE_DAYS:g} days" in text
@@ -290,3 +295,43 @@ def test_the_numbers_of_the_order_are_documented() -> None:
 def test_every_embedding_model_is_documented(model: str) -> None:
     """The page has what `memory.embeddingModel` may say."""
     assert f"\n| `{model}` |" in _part("search", "Embedders")
+
+
+# -- the ladder ------------------------------------------------------------------------------------------------------
+
+
+def _rows(page: str, heading: str, first: str) -> list[list[str]]:
+    """Return the cells of the table whose head begins with a word, without their code marks."""
+    table = _part(page, heading).partition(f"| {first} |")[2].partition("\n\n")[0].split("\n")[2:]
+    return [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in table]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_every_stage_is_documented(stage: Stage) -> None:
+    """The page about the ladder has each stage of a period, in the order of the code."""
+    rows = _rows("ladder", "When a summary is due", "stage")
+
+    assert rows[list(Stage).index(stage)][0] == stage.value
+
+
+@pytest.mark.rule("PERIOD-04", "PERIOD-05", "PERIOD-06", "PERIOD-07")
+def test_the_files_of_the_ladder_are_right() -> None:
+    """Each row of the page has the level, the period and the path of its file."""
+    rows = _rows("ladder", "Which file", "period")
+
+    assert [row[0].split()[0] for row in rows] == list(LADDER)
+    for (level, name), path in ((row[0].split(), row[1]) for row in rows):
+        period = parse_period(name)
+        assert (period.level, period.path_in(LineName("main"))) == (Level(level), path)
+
+
+@pytest.mark.rule("PERIOD-26", "PERIOD-O1")
+def test_the_weeks_of_the_page_are_right() -> None:
+    """Each row of the page has the first and the last day of a week, and the month in which it ends."""
+    rows = _rows("ladder", "Which file", "week")
+
+    assert len(rows) >= 4
+    for name, first, last, month in rows:
+        assert date.fromisoformat(first).isocalendar() == (int(name[:4]), int(name[6:]), 1)
+        assert date.fromisoformat(last) - date.fromisoformat(first) == timedelta(days=6)
+        assert last[:7] == month
