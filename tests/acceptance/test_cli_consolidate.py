@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("OMNISLASH_")} | {
@@ -149,20 +150,56 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_ctrl_c_ends_a_tick_between_two_states(brain: Path) -> None:
-    """Ctrl-C while a model runs: no trace is shown, no half summary is left, and the next tick writes the rest."""
-    (brain / "slow.sh").write_text(SLOW.replace("sleep", 'touch "$(dirname "$0")/asked"; sleep'), encoding="utf-8")
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, id="Ctrl-C"), pytest.param(signal.SIGTERM, id="SIGTERM")]
+)
+def test_a_signal_ends_a_tick_between_two_states(brain: Path, number: signal.Signals) -> None:
+    """A signal while a model runs: no trace is shown, the model's command ends too, and the next tick writes the rest."""
+    slow = SLOW.replace(
+        "sleep 0.4",
+        'echo $$ > "$(dirname "$0")/asked.new"; mv "$(dirname "$0")/asked.new" "$(dirname "$0")/asked"; sleep 30',
+    )
+    (brain / "slow.sh").write_text(slow, encoding="utf-8")
     words = _words(brain, "consolidate", *NOW)
     with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tick:
-        deadline = time.monotonic() + 60
-        while not (brain / "asked").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        tick.send_signal(2)
+        _wait_until((brain / "asked").exists)
+        tick.send_signal(number)
         said = tick.communicate(timeout=60)
 
     assert tick.returncode == 130
     assert "Traceback" not in "".join(said)
-    assert all(text.endswith(FILED) for text in read_weeks(brain).values())
+    model = int((brain / "asked").read_text())
+    _wait_until(lambda: not _runs(model))
+    assert read_weeks(brain) == {}
+    (brain / "slow.sh").write_text(SLOW, encoding="utf-8")
     assert run(brain, "consolidate", *NOW).returncode == 0
     assert len(read_weeks(brain)) == 3
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.rule("PERIOD-08")
+def test_a_tick_ahead_of_the_clock_says_so(brain: Path) -> None:
+    """Who files the summaries of a later day is told that a period which is not over was taken as over."""
+    now = {**ENVIRONMENT, "OMNISLASH_NOW": "2026-12-05T09:00:00+00:00"}
+    words = _words(brain, "consolidate", *NOW)
+    ahead = subprocess.run(words, env=now, capture_output=True, text=True, timeout=100, check=True)
+
+    assert "--now lies ahead of the clock" in ahead.stderr
+    later = {**ENVIRONMENT, "OMNISLASH_NOW": "2027-02-01T09:00:00+00:00"}
+    (brain / "memory/main/2026/2026-W49.md").unlink()
+    behind = subprocess.run(words, env=later, capture_output=True, text=True, timeout=100, check=True)
+    assert "ahead" not in behind.stderr

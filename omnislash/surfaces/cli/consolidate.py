@@ -8,6 +8,7 @@ Rules: PERIOD-01, PERIOD-13, PERIOD-25, PERIOD-O9; interface.md, "Command line" 
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ from omnislash.errors import UsageError
 from omnislash.surfaces.cli import ladder_showing as showing
 from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.options import YEARS, parse_instant
-from omnislash.surfaces.cli.output import naming, print_json
+from omnislash.surfaces.cli.output import naming, print_json, print_line
 from omnislash.surfaces.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def _look(settings: Settings, *, now: datetime | None, lines: tuple[str, ...] | 
     return _exit_code(answer)
 
 
+#: Said when a tick of a later day has filed something: a period that is not over yet is never looked at again.
+_AHEAD = (
+    "--now lies ahead of the clock: a period that is not over was taken as over, and its summary stays as it is. "
+    "Delete the summary to have it written anew; --dry-run looks ahead without writing."
+)
+
+
 def _run(settings: Settings, *, now: datetime | None, lines: tuple[str, ...] | None) -> int:
     """Run a tick, print what came of it, and return the exit code."""
     settings.refuse_replay("omnislash consolidate")
@@ -88,8 +96,11 @@ def _run(settings: Settings, *, now: datetime | None, lines: tuple[str, ...] | N
             "omnislash consolidate waits for each summary, so it does not run with --queue-only; nothing was done."
         )
         raise UsageError(message)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends a running command of the model as Ctrl-C does
     with show_progress(settings) as progress, settings.open_brain() as brain:
         answer = brain.consolidate(now=now, lines=lines, on_progress=progress).to_json()
+    if now is not None and now > settings.clock().now() and any(each["done"] for each in answer["lines"]):
+        print_line(_AHEAD, err=True)
     with naming(_describe_state(answer)):
         if settings.json:
             print_json(answer)

@@ -299,3 +299,9 @@ def test_an_answer_that_ran_away_is_refused() -> None:
     """A megabyte about two entries is no summary (O-35 f)."""
     answer = "\n".join(f"- Number {n} times {n} makes {n * n}." for n in range(40_000))
     assert "no summary" in refuse(answer)
+
+
+@pytest.mark.rule("PERIOD-O9")
+def test_the_prompt_itself_is_no_answer() -> None:
+    """A command that only hands its input on is told from one that answers."""
+    assert refuse(render_prompt(ask())) == "It repeats what was asked instead of answering."
