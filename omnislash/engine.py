@@ -307,7 +307,8 @@ class Brain:
             is_over: True leaves the remaining runs for the next tick.
 
         Raises:
-            UsageError: A line is not enabled, or another tick of this brain is running.
+            UsageError: A line is not enabled.
+            WriterUnavailableError: Another tick of this brain is running.
         """
         from omnislash.runtime import consolidation  # noqa: PLC0415 - what only a tick needs
 

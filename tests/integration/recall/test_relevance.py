@@ -69,7 +69,9 @@ WORKED = [
 ]
 
 
-@pytest.mark.rule("RECALL-01", "RECALL-02", "RECALL-03", "RECALL-O1", "RECALL-O2", "TOOL-12", "TOOL-13", "RECALL-09")
+@pytest.mark.rule(
+    "LANG-01", "RECALL-01", "RECALL-02", "RECALL-03", "RECALL-O1", "RECALL-O2", "TOOL-12", "TOOL-13", "RECALL-09"
+)
 @pytest.mark.parametrize(("meaning", "found", "words", "score", "recalled", "listed"), WORKED)
 def test_worked_table(  # noqa: PLR0913, PLR0917 - the columns of the table
     searched: SearchedBrain, meaning: float, found: int, words: int, score: float, recalled: bool, listed: bool

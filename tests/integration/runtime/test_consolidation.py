@@ -824,3 +824,19 @@ def test_a_summary_edited_by_hand_leaves_no_copy(sample: SampleBrain) -> None:
     assert verdict.outcome == "written"
     assert place.read_text() == "# 2026-W34\n\nIn few words.\n"
     assert not (sample.root / "memory/main/conflicts").exists()
+
+
+@pytest.mark.rule("SOURCE-20")
+def test_dated_files_of_a_source_make_nothing_due(sample: SampleBrain) -> None:
+    """A journal kept as an authored source is no line: no period is due because of it, and none is made from it."""
+    enable(sample)
+    sample.sources("lifelog")
+    for day in range(17, 24):
+        sample.put(f"lifelog/2026/08/2026-08-{day}.md", f"# 2026-08-{day}\n\n- 09:00 The tide came in on day {day}.\n")
+    model = ScriptedModel()
+
+    answer = only_line(tick(sample, model))
+
+    assert (answer["done"], answer["failed"], answer["queued"]) == ([], [], 0)
+    assert list((sample.root / "lifelog").rglob("*-W*.md")) == []
+    assert summaries(sample) == set()
