@@ -6,6 +6,7 @@ Rules: WRITE-O8, ADAPT-O3, KNOB-26, REPORT-O5, BOUNDARY-08; interface.md, "Embed
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import threading
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
+    from pydantic_ai.models import Model as ChatModel
+
     from omnislash.brain.files import BrainFiles
     from omnislash.core.clock import Clock
-    from omnislash.core.events import MemoryEvent
+    from omnislash.core.events import Event
     from omnislash.index.embedders.ports import Embedder
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
@@ -70,10 +73,18 @@ class SearchOptions:
     catch_up_s: float | None = CATCH_UP_S
     #: Told how far a catch-up is: `words` or `vectors`, done, of all.
     on_progress: Callable[[str, int, int], None] | None = None
-    #: Variables of providers, such as OPENAI_API_KEY; None = those of this process.
-    environment: Mapping[str, str] | None = None
     #: Embedders in place of those that `memory.embeddingModel` names; for tests and for models of your own.
     embedders: tuple[Embedder, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """How models are reached in this process."""
+
+    #: Variables of providers, such as OPENAI_API_KEY, and of harnesses; None = those of this process.
+    environment: Mapping[str, str] | None = None
+    #: Makes the model of a turn from a reference in place of the configuration; for tests and for models of your own.
+    chat: Callable[[str | None, BrainFiles], ChatModel] | None = None
 
 
 class Brain:
@@ -88,9 +99,13 @@ class Brain:
         queue_only: bool,
         disk: Disk | None = None,
         search: SearchOptions | None = None,
+        models: ModelOptions | None = None,
     ) -> None:
         """Keep the ports; use :meth:`open`."""
         self.root = root
+        models = models or ModelOptions()
+        self._environment = os.environ if models.environment is None else models.environment
+        self._chat_models = models.chat
         self._search = search or SearchOptions()
         self._index: LiveIndex | None = None
         self._watcher: Watcher | None = None
@@ -99,7 +114,7 @@ class Brain:
         self._live = live
         self._clock = clock
         self._disk = disk
-        self._listeners: list[Callable[[MemoryEvent], None]] = []
+        self._listeners: list[Callable[[Event], None]] = []
         self._opened: list[State] = []
         self._state: State | None = None
         self._writer: Writer | None = None
@@ -123,6 +138,7 @@ class Brain:
         queue_only: bool = False,
         disk: Disk | None = None,
         search: SearchOptions | None = None,
+        models: ModelOptions | None = None,
     ) -> Self:
         """Open a brain.
 
@@ -132,13 +148,15 @@ class Brain:
             queue_only: True leaves a write queued when no worker runs, instead of writing in this process.
             disk: The calls that change the disk; the real ones by default.
             search: How a search catches up, and with which embedders.
+            models: How models are reached.
 
         Raises:
             ConfigError: The brain does not load; it holds every fault.
         """
         root = Path(path).absolute()
         live = LiveBrain(root, shipped=constitution_directory())
-        return cls(root, live=live, clock=clock or SystemClock(), queue_only=queue_only, disk=disk, search=search)
+        clock = clock or SystemClock()
+        return cls(root, live=live, clock=clock, queue_only=queue_only, disk=disk, search=search, models=models)
 
     # -- parts that are made when first needed -----------------------------------------------------------------------
 
@@ -199,13 +217,12 @@ class Brain:
             if self._index is None or self._indexed != wanted:
                 if self._index is not None:
                     self._index.close()
-                embedders, environment = self._search.embedders, self._search.environment
                 self._index = open_index(
                     self.root,
                     self.config,
                     state_directory=self._directory,
-                    environment=os.environ if environment is None else environment,
-                    embedders=embedders,
+                    environment=self._environment,
+                    embedders=self._search.embedders,
                 )
                 self._indexed = wanted
             return self._index
@@ -223,22 +240,34 @@ class Brain:
             clock=self._clock,
             new_job_id=ids.new_job_id,
             new_approval_id=ids.new_approval_id,
+            new_session_id=ids.new_session_id,
+            emit=self._announce,
+            environment=self._environment,
+            chat_models=self._chat_models,
         )
 
     # -- events ------------------------------------------------------------------------------------------------------
 
-    def on_event(self, listener: Callable[[MemoryEvent], None]) -> None:
+    def on_event(self, listener: Callable[[Event], None]) -> None:
         """Call the listener after each change of memory that this process makes (EVENT-O4)."""
         self._listeners.append(listener)
 
-    def _emit(self, event: MemoryEvent) -> None:
+    def _emit(self, event: Event) -> None:
         if _LOG.isEnabledFor(logging.DEBUG):  # the action log has every write; this is for looking on
-            _LOG.debug("%s %s", event.name, event.file, extra={"action": event.name, **_loggable(event.to_json())})
+            _LOG.debug("%s", event.name, extra={"action": event.name, **_loggable(event.to_json())})
         for listener in self._listeners:
             try:
                 listener(event)
             except Exception:  # noqa: BLE001 - a listener is somebody else's code; its failure undoes no write
                 _LOG.exception("a listener failed", extra={"action": "listener_failed"})
+
+    def _announce(self, event: Event) -> None:
+        """Note an event for the hooks of every process, and tell the listeners of this one."""
+        payload = json.dumps(event.to_json(), ensure_ascii=False)
+        state = self._open_state()
+        with state.transaction():
+            state.run("insert_event", at=self._clock.now().isoformat(), name=event.name, payload=payload)
+        self._emit(event)
 
     # -- who acts ----------------------------------------------------------------------------------------------------
 

@@ -152,7 +152,40 @@ class MemoryConsolidated:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFlushed:
+    """A flush has ended (EVENT-07, FLUSH-11); whether its writes landed, the memory events tell (FLUSH-14)."""
+
+    name: ClassVar[str] = "agent:memory_flushed"
+
+    #: `saved`, `nothing_saved` or `failed`.
+    outcome: str
+    #: The line that it wrote into.
+    scope: str
+    #: Role whose turn was reviewed.
+    role: str
+    #: Heartbeat or hook that ran the role.
+    heartbeat_id: str | None
+    #: Session of the turn; None for a transcript from a file.
+    session: str | None
+    #: How many writes the curator asked for.
+    writes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{outcome, scope, role, heartbeatId, session, writes}`."""
+        return {
+            "outcome": self.outcome,
+            "scope": self.scope,
+            "role": self.role,
+            "heartbeatId": self.heartbeat_id,
+            "session": self.session,
+            "writes": self.writes,
+        }
+
+
 MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused | MemoryConsolidated
+#: Everything that can be heard of.
+Event = MemoryEvent | MemoryFlushed
 
 _FILE_EVENTS = {kind.name: kind for kind in (MemoryWritten, MemoryEdited, MemoryDeleted)}
 

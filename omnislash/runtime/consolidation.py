@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -39,7 +38,7 @@ from omnislash.runtime.tick_answers import (
 from omnislash.store.locks import Owner, WriterLock, read_owner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from omnislash.brain.files import BrainFiles
@@ -88,7 +87,7 @@ def consolidate(
         return TickAnswer(local, ())
     with _hold_lock(ports):
         plans = [_plan_line(ports, config, line, local.date()) for line in names]
-        tick = _Tick(ports, config, local.date(), models or partial(_make_model, is_over=is_over), is_over)
+        tick = _Tick(ports, config, local.date(), models or partial(_make_model, environment=ports.environment, is_over=is_over), is_over)
         tick.count(plans, on_progress)
         answer = TickAnswer(local, tuple(tick.run(plan) for plan in plans))
     for line in answer.lines:
@@ -168,8 +167,10 @@ def _plan_line(ports: Ports, config: BrainFiles, line: LineName, today: date) ->
 # -- the tick --------------------------------------------------------------------------------------------------------
 
 
-def _make_model(reference: str | None, config: BrainFiles, *, is_over: Callable[[], bool]) -> Model:
-    return resolve_model(reference, config, environment=os.environ, is_over=is_over)
+def _make_model(
+    reference: str | None, config: BrainFiles, *, environment: Mapping[str, str], is_over: Callable[[], bool]
+) -> Model:
+    return resolve_model(reference, config, environment=environment, is_over=is_over)
 
 
 class _Tick:

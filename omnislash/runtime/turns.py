@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from pydantic_ai.models import Model as ChatModel
 
     from omnislash.brain.files import BrainFiles
     from omnislash.core.clock import Clock
+    from omnislash.core.events import Event
     from omnislash.core.scopes import Scope
     from omnislash.core.verdicts import Verdict
     from omnislash.index.live import LiveIndex
@@ -56,6 +59,14 @@ class Ports:
     new_job_id: Callable[[], str]
     #: Makes the id of an approval.
     new_approval_id: Callable[[], str]
+    #: Makes the id of a session.
+    new_session_id: Callable[[], str]
+    #: Notes an event in the state database, for hooks, and tells the listeners of this process.
+    emit: Callable[[Event], None]
+    #: Variables of providers, harnesses and embedders.
+    environment: Mapping[str, str]
+    #: Makes the model of a turn from a reference; None = as the configuration says. For tests, and models of your own.
+    chat_models: Callable[[str | None, BrainFiles], ChatModel] | None = None
 
 
 @dataclass(frozen=True, slots=True)

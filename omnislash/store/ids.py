@@ -23,3 +23,8 @@ def new_temp_name() -> str:
 def new_suffix() -> str:
     """Return four hex digits that keep two conflict copies of one second apart."""
     return secrets.token_hex(2)
+
+
+def new_session_id() -> str:
+    """Return a new session id: 12 hex digits."""
+    return secrets.token_hex(6)

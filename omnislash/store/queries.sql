@@ -120,3 +120,70 @@ DELETE FROM jobs WHERE state = 'done' AND finished_at < :before;
 
 -- name: prune_events
 DELETE FROM events WHERE at < :before;
+
+-- name: open_session
+INSERT INTO sessions (id, role, started_at, used_at) VALUES (:id, :role, :at, :at)
+ON CONFLICT (id) DO UPDATE SET used_at = :at;
+
+-- name: find_session
+SELECT * FROM sessions WHERE id = :id;
+
+-- name: list_sessions
+SELECT s.*, (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns
+FROM sessions s WHERE (:role IS NULL OR s.role = :role) ORDER BY s.used_at DESC, s.id LIMIT :limit;
+
+-- name: prune_sessions
+DELETE FROM sessions WHERE used_at < :before;
+
+-- name: list_session_blocks
+SELECT * FROM session_blocks WHERE session = :session ORDER BY name, place;
+
+-- name: set_session_block
+INSERT OR REPLACE INTO session_blocks (session, name, place, hash, at) VALUES (:session, :name, :place, :hash, :at);
+
+-- name: drop_session_block
+DELETE FROM session_blocks WHERE session = :session AND name = :name AND place = :place;
+
+-- name: clear_session_blocks
+DELETE FROM session_blocks WHERE session = :session;
+
+-- name: add_session_turn
+INSERT INTO session_turns (session, at, messages) VALUES (:session, :at, :messages);
+
+-- name: list_session_turns
+SELECT * FROM session_turns WHERE session = :session ORDER BY id;
+
+-- name: find_beat_look
+SELECT * FROM beats WHERE id = :id;
+
+-- name: set_beat_look
+INSERT OR REPLACE INTO beats (id, schedule, timezone, looked_at) VALUES (:id, :schedule, :timezone, :looked_at);
+
+-- name: start_run
+INSERT INTO runs (key, kind, beat, role, line, due_at, started_at, session)
+VALUES (:key, :kind, :beat, :role, :line, :due_at, :started_at, :session)
+ON CONFLICT DO NOTHING;
+
+-- name: finish_run
+UPDATE runs SET outcome = :outcome, message = :message, finished_at = :at WHERE key = :key AND outcome = 'running';
+
+-- name: find_run
+SELECT * FROM runs WHERE key = :key;
+
+-- name: open_runs
+SELECT * FROM runs WHERE outcome = 'running' ORDER BY started_at, key;
+
+-- name: last_run
+SELECT * FROM runs WHERE beat = :beat AND kind = :kind ORDER BY due_at DESC, started_at DESC LIMIT 1;
+
+-- name: prune_runs
+DELETE FROM runs WHERE outcome <> 'running' AND started_at < :before;
+
+-- name: find_cursor
+SELECT * FROM cursors WHERE name = :name;
+
+-- name: set_cursor
+INSERT OR REPLACE INTO cursors (name, value) VALUES (:name, :value);
+
+-- name: newest_event
+SELECT coalesce(max(id), 0) AS id FROM events;

@@ -1,6 +1,7 @@
 """The state database: one SQLite file, opened the same way by everybody.
 
-It holds the queue, verdicts, audit log, events, approvals, and what the writer last left on disk.
+It holds the queue, verdicts, audit log, events, approvals, what the writer last left on disk, what each session was
+shown, and the runs of heartbeats and hooks.
 It runs in WAL mode with `synchronous=FULL`: a transaction that was committed survives a power cut.
 The queries stand in `queries.sql`, the tables in `schema.sql` and `migrations/`.
 
@@ -48,7 +49,7 @@ def load_migrations() -> list[tuple[int, str]]:
 
 
 #: The version of the newest migration; raise it together with a new file in `migrations/`.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class State:
