@@ -22,6 +22,7 @@ from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
 from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import approvals
 from omnislash.runtime.agents import Agent
+from omnislash.runtime.operations import make_operations
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing
 from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from omnislash.runtime.tick_answers import LadderView, TickAnswer
     from omnislash.runtime.ticking import Ticker
     from omnislash.runtime.tools.auditing import AuditPage
-    from omnislash.runtime.tools.catalog import Answer
-    from omnislash.runtime.tools.searching import Recall
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
 
@@ -90,7 +89,7 @@ class ModelOptions:
 class Brain:
     """An open brain; safe to share between threads, and a context manager."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the ports of a brain are exactly these
         self,
         root: Path,
         *,
@@ -373,7 +372,7 @@ class Brain:
         """
         self._prepare()
         state = self._new_state()
-        operations = {"call": self._op_call, "recall": self._op_recall, "explain": self._op_explain}
+        operations = make_operations(self.agent)
         worker = Worker(self._directory, state, self._new_writer(state), clock=self._clock, operations=operations)
         worker.start()
         self._worker = worker
@@ -404,25 +403,6 @@ class Brain:
         if self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
-
-    def _op_call(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run a tool for a caller on the socket: the same as in its own process, with everything loaded already."""
-        tool, arguments, job_id = request["tool"], request["arguments"], request.get("job")
-        return self._answer(request, lambda agent: agent.call(tool, arguments, job_id=job_id))
-
-    def _op_recall(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do the same for :meth:`Agent.recall`."""
-        return self._answer(request, lambda agent: agent.recall(**request["arguments"]))
-
-    def _op_explain(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do the same for :meth:`Memory.explain`."""
-        return self._answer(request, lambda agent: agent.memory.explain(**request["arguments"]))
-
-    def _answer(self, request: dict[str, Any], run: Callable[[Agent], Answer | Recall]) -> dict[str, Any]:
-        try:
-            return {"answer": run(self.agent(request["role"], heartbeat=request.get("heartbeat"))).to_json()}
-        except OmnislashError as error:
-            return {"failure": error.to_json()}
 
     def submit(self, job: Job) -> Verdict:
         """Hand a job to the brain's one writer and return its verdict; used by the tools.
