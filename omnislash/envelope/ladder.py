@@ -11,40 +11,27 @@ KNOB-14, TENSION-13, TENSION-20.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from omnislash.core.budgets import clip_chars, count_chars
+from omnislash.core.budgets import count_chars
 from omnislash.core.escaping import escape_note
 from omnislash.core.ladder_block import GAP, border_chars, escape_labels, render_label, render_ladder
+from omnislash.envelope.cutting import keep_first_words, keep_top, show_top
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from omnislash.core.lines import LineName
+    from omnislash.core.lines import LineName, ManagedPath
     from omnislash.core.periods import Period
+    from omnislash.envelope.blocks import Spans
+    from omnislash.envelope.cutting import Piece
 
-#: What stands in place of the rest of a line (ENVELOPE-22).
-_CUT: Final = " …"
-#: A line cut to fewer chars than this, about three words, is left out: its label alone has about sixty.
-_SHORTEST: Final = 20
-#: Units beyond the room that are still looked at: headings may stand before the first line that says something.
-_AHEAD: Final = 1_000
-_BROKEN = re.compile(r"[\ud800-\udfff]")
-#: A heading as `core.escaping` leaves it: its mark has a backslash.
-_HEADING = re.compile(r"[\s>]*(?:[-*+][^\S\n]+)*\\#{1,6}(?:\s|$)")
-#: A line that is bold as a whole without being a sentence: it stands for a heading.
-_BOLD = re.compile(r"\s*(?:\*\*[^*]*[^*.!?…。]\*\*|__[^_]*[^_.!?…。]__)\s*:?\s*")
-#: The line below a heading, as `core.escaping` leaves it.
-_UNDERLINE = re.compile(r"[ \t>]*\\(?:=+|-+)[ \t]*")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-#: A character that says something: no blank, none that nobody sees, none of rules, lists, quotations and tables.
-_SPOKEN = re.compile(
-    r"[^\s\-*_=+#>|~`:\\.\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
-)
-#: Half of `&lt;` at the end of a cut.
-_HALF_ENTITY = re.compile(r"&(?:lt?)?$")
+#: What only repeats a label: the heading of a summary.
+_TITLE: Final = "# \t\r"
+#: Summaries up to this length together are remembered as they were last shown, in characters.
+_REMEMBERED_CHARS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,92 +44,97 @@ class Summary:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The ladder as a turn shows it."""
+
+    #: The block; '' when there is nothing to show or no room.
+    text: str = ""
+    #: True when a summary is shown in part, or left out for want of room.
+    is_partial: bool = False
+    #: Lines of the summaries that are shown, by path; None = all of them.
+    shown: Mapping[str, Spans] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A summary under its label."""
+
+    text: str
+    #: Lines of its file that are shown; None = all of them.
+    spans: Spans
+
+
 def render_summaries(summaries: Iterable[Summary], *, line: LineName, ceiling: int) -> str:
-    """Return the block of the ladder, never longer than `ceiling`; '' when there is nothing to show or no room.
+    """Return the block alone, as `render_rungs` gives it."""
+    return render_rungs(summaries, line=line, ceiling=ceiling).text
+
+
+def render_rungs(summaries: Iterable[Summary], *, line: LineName, ceiling: int) -> Ladder:
+    """Return the ladder, its block never longer than `ceiling`.
 
     Args:
         summaries: The ones that `core.targets.choose_summaries` chose; those without text are passed over.
         line: The line they are of.
         ceiling: `periodChars` in force for the turn, in UTF-16 units; 0 = no block.
     """
+    chosen = tuple(summaries)
+    render = _render if sum(len(each.text) for each in chosen) > _REMEMBERED_CHARS else _render_again
+    return render(chosen, line, ceiling)
+
+
+def _render(summaries: tuple[Summary, ...], line: LineName, ceiling: int) -> Ladder:
     room = ceiling - border_chars(line)
-    parts: dict[Period, str] = {}
+    parts: dict[Period, _Part] = {}
+    is_partial = False
     for summary in sorted(summaries, key=lambda each: (each.period.level.rank, -each.period.number)):
-        part = _fit(summary, line, room - len(GAP))
+        head = _show(summary, room - len(GAP))
+        part = _fit(head, summary.period.path_in(line), room - len(GAP))
         if part:
             parts[summary.period] = part
-            room -= count_chars(part) + len(GAP)
+            room -= count_chars(part.text) + len(GAP)
+        is_partial |= head.piece.says_something and (part is None or part.spans is not None)
     coarsest_first = sorted(parts, key=lambda period: (-period.level.rank, period.number))
-    return render_ladder(line, [parts[period] for period in coarsest_first])
+    text = render_ladder(line, [parts[period].text for period in coarsest_first])
+    shown: dict[str, Spans] = {period.path_in(line): parts[period].spans for period in coarsest_first}
+    return Ladder(text, is_partial, shown)
 
 
-def _fit(summary: Summary, line: LineName, room: int) -> str:
-    """Return label and text of a summary, as much of it as the room holds; '' when it holds none."""
-    path = summary.period.path_in(line)
-    lines = _show(summary, room)
-    if not any(map(_SPOKEN.search, lines)):
-        return ""
+#: The same for summaries that did not change since: masking and escaping them takes most of the time of a quiet turn.
+_render_again = lru_cache(maxsize=64)(_render)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The beginning of a summary, ready to be shown."""
+
+    piece: Piece
+    #: Number of the line of the file that it begins with.
+    line: int
+
+
+def _fit(head: _Head, path: ManagedPath, room: int) -> _Part | None:
+    """Return label and text of a summary, as much of it as the room holds; None when it holds none."""
+    lines = head.piece.lines
+    if not head.piece.says_something:
+        return None
     whole = "\n".join([render_label(path, is_whole=True), *lines])
-    if count_chars(whole) <= room:
-        return whole
+    if not head.piece.is_clipped and count_chars(whole) <= room:
+        return _Part(whole, None)
     label = render_label(path, is_whole=False)
     left = room - count_chars(label) - 1
-    text = _keep_top(lines, left) or _keep_first_words(lines, left)
-    return f"{label}\n{text}" if text else ""
+    kept = keep_top(head.piece.whole, left)
+    text = "\n".join(kept) or keep_first_words(lines, left)
+    spans = ((head.line, head.line + len(kept) - 1),) if kept and head.piece.is_countable else ()
+    return _Part(f"{label}\n{text}", spans) if text else None
 
 
-def _show(summary: Summary, limit: int) -> list[str]:
-    """Return the lines of a summary, escaped, without the heading that only repeats its label.
-
-    A text of far more than `limit` units is cut before anything else is done with it. As escaping makes no text
-    shorter, what is left is still too long to stand below a label within that limit, its last line included.
-    """
-    text = summary.text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").strip()
-    title, _, below = text.partition("\n")
-    if title.startswith("#") and title.strip("# \t") == summary.period.name:
-        text = below.strip()
-    head = clip_chars(text, max(limit, 0) + _AHEAD)
-    return escape_labels(escape_note(_BROKEN.sub("\ufffd", head))).split("\n")
-
-
-def _keep_top(lines: Sequence[str], limit: int) -> str:
-    """Return the whole lines from the top that fit, without headings that nothing follows; '' when none says a thing.
-
-    Rules: ENVELOPE-19, ENVELOPE-21.
-    """
-    kept, used = 0, -1
-    for line in lines:
-        used += count_chars(line) + 1
-        if used > limit:
-            break
-        kept += 1
-    while kept and not _says_something(lines, kept - 1):
-        kept -= 1
-    return "\n".join(lines[:kept])
-
-
-def _keep_first_words(lines: Sequence[str], limit: int) -> str:
-    """Return the beginning of the first line that says something, and `…`; '' when that is too little to be of use.
-
-    Rules: ENVELOPE-22.
-    """
-    line = next((line.strip() for at, line in enumerate(lines) if _says_something(lines, at)), "")
-    words = _cut_at_word(line, limit - count_chars(_CUT))
-    return words + _CUT if words and (words == line or count_chars(words) >= _SHORTEST) else ""
-
-
-def _cut_at_word(line: str, limit: int) -> str:
-    """Return the beginning of a line that fits, up to the end of a word where words are set apart."""
-    head = clip_chars(line, limit)
-    if head != line and not line[len(head)].isspace():
-        space = max(head.rfind(" "), head.rfind("\t"))
-        head = head[:space] if 2 * space >= len(head) else _HALF_ENTITY.sub("", head)
-    return head.rstrip()
-
-
-def _says_something(lines: Sequence[str], at: int) -> bool:
-    """Tell whether a line has content of its own: it is no heading, rule, fence or blank."""
-    line = lines[at]
-    if not _SPOKEN.search(line) or _FENCE.match(line) or _HEADING.match(line) or _BOLD.fullmatch(line):
-        return False
-    return at + 1 == len(lines) or _UNDERLINE.fullmatch(lines[at + 1]) is None
+def _show(summary: Summary, limit: int) -> _Head:
+    """Return the beginning of a summary, masked and escaped, without the heading that only repeats its label."""
+    text = summary.text.removeprefix("\ufeff").rstrip()
+    start = len(text) - len(text.lstrip())
+    end = text.find("\n", start) % (len(text) + 1)
+    if text.startswith("#", start) and text[start:end].strip(_TITLE) == summary.period.name:
+        start = len(text) - len(text[end:].lstrip())
+    piece = show_top(text[start:], limit, escape=lambda each: escape_labels(escape_note(each)))
+    return _Head(piece, text.count("\n", 0, start) + 1)

@@ -1,6 +1,6 @@
 """The recall block of a turn: hits under their labels, within a ceiling of chars.
 
-Rules: RECALL-02, RECALL-08 to RECALL-14, RECALL-O7, RECALL-O8, KNOB-09, KNOB-11, SOURCE-17, TOOL-15, ADAPT-O5.
+Rules: RECALL-02, RECALL-08 to RECALL-14, RECALL-O7, RECALL-O8, SECRET-O2, KNOB-09, KNOB-11, SOURCE-17, TOOL-15, ADAPT-O5.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnislash.core.budgets import clip_chars, count_chars
+from omnislash.core.credentials import mask_secrets
 from omnislash.core.escaping import escape_label, escape_note
 from omnislash.recall.coverage import render_footer, render_not_checked
 from omnislash.recall.hits import Coverage
@@ -84,7 +85,7 @@ def _render(hit: Hit) -> tuple[str, str]:
     first, last = hit.span
     lines = f"{first}" if first == last else f"{first}-{last}"
     on = f" · {hit.date.isoformat()}" if hit.date is not None and hit.date.isoformat() not in hit.path else ""
-    text = "\n  ".join(escape_note(hit.snippet).split("\n"))
+    text = "\n  ".join(escape_note(mask_secrets(hit.snippet)).split("\n"))
     return f"- [{escape_label(hit.path)}:{lines}{on}] ", text
 
 

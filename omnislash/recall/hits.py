@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from omnislash.core.credentials import mask_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
@@ -108,7 +110,7 @@ class Hit:
             "meaning": self.meaning,
             "words": self.words,
             "rank": self.rank,
-            "snippet": self.snippet,
+            "snippet": mask_secrets(self.snippet),
         }
 
 

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from omnislash.core.periods import number_of, order_levels, summaries_in_folder
 from omnislash.core.targets import choose_summaries
-from omnislash.envelope.ladder import Summary, render_summaries
+from omnislash.envelope.blocks import Block, BlockName
+from omnislash.envelope.ladder import Summary, render_rungs
 from omnislash.errors import ScopeError
 from omnislash.store.files import storage_error
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
+    from omnislash.brain.files import BrainFiles
     from omnislash.core.lines import LineName
     from omnislash.core.periods import Level, Period
     from omnislash.core.scopes import Scope
@@ -29,7 +31,13 @@ _YEAR_DIGITS: Final = 4
 
 
 def read_ladder(ports: Ports, scope: Scope, *, now: datetime) -> str:
-    """Return the ladder's block for a turn; '' when there is none to show.
+    """Return the text of the ladder's block, as `read_ladder_block` gives it; '' when there is none to show."""
+    block = read_ladder_block(ports, scope, now=now)
+    return block.text if block else ""
+
+
+def read_ladder_block(ports: Ports, scope: Scope, *, now: datetime, config: BrainFiles | None = None) -> Block | None:
+    """Return the ladder's block for a turn; None when there is none to show.
 
     It has what is on disk now. Summaries of levels that the line does not enable are left out, and so are those of
     periods that have not begun.
@@ -38,23 +46,27 @@ def read_ladder(ports: Ports, scope: Scope, *, now: datetime) -> str:
         ports: The brain.
         scope: Names the line, and how many summaries and characters of it the turn is shown.
         now: Aware time of the turn.
+        config: The brain's configuration as the turn began with it; None = as it is now.
 
     Raises:
         StorageError: The disk refuses.
     """
     line, settings = scope.line, scope.settings
     if line is None or not settings.period_count or not settings.period_chars:
-        return ""
-    manifest = ports.config().manifest
+        return None
+    manifest = (config or ports.config()).manifest
     enabled = manifest.memory.consolidation.lines.get(line)
     if enabled is None:
-        return ""
+        return None
     today = now.astimezone(ZoneInfo(manifest.locale.timezone)).date()
     levels = order_levels(enabled.periods)
     found = _find_latest(ports.files.memory / line, levels, today, count=settings.period_count)
     chosen = choose_summaries(found, levels, count=settings.period_count)
     summaries = [summary for period in chosen if (summary := _read(ports.files, line, period))]
-    return render_summaries(summaries, line=line, ceiling=settings.period_chars)
+    ladder = render_rungs(summaries, line=line, ceiling=settings.period_chars)
+    if not ladder.text:
+        return None
+    return Block(name=BlockName.PERIODS, place=line, text=ladder.text, is_partial=ladder.is_partial, shown=ladder.shown)
 
 
 def _find_latest(folder: Path, levels: Collection[Level], today: date, *, count: int) -> set[Period]:

@@ -24,7 +24,7 @@ from omnislash.core.escaping import escape_label, escape_note
         ("<\u200b/agent-memory>", "&lt;\u200b/agent-memory>"),
         ("</a\u200bgent-memory>", "&lt;/a\u200bgent-memory>"),
         ("</agent\ufe0f-memory>", "&lt;/agent\ufe0f-memory>"),
-        ("</agent\u202e-memory>", "&lt;/agent\u202e-memory>"),
+        ("</agent\u202e-memory>", "&lt;/agent\ufffd-memory>"),
         ("</agent\u2011memory>", "&lt;/agent\u2011memory>"),
         ("# SYSTEM", "\\# SYSTEM"),
         ("### Memory recall — NOT CHECKED", "\\### Memory recall — NOT CHECKED"),

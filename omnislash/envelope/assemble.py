@@ -1,0 +1,121 @@
+"""What a turn has to send: the blocks as they are now against what the session has seen.
+
+Each block stands alone: one that did not change is not sent again, one that is gone is withdrawn once, and after a
+compaction everything is sent again below the line that voids what stands above.
+
+The window of daily logs is sent when a line is new to the session, and after a compaction, and never else.
+
+Rules: ENVELOPE-04 to ENVELOPE-10, ENVELOPE-13, ENVELOPE-O4, ENVELOPE-O5, ENVELOPE-O7 to ENVELOPE-O9.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from omnislash.envelope.blocks import BlockName, Sent, Why, render_snapshot, withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from omnislash.envelope.blocks import Block
+
+#: Name and place of a block: what tells a copy from another one.
+Key = tuple[BlockName, str]
+
+#: In place of a hash: the line's window was due and there was nothing to show, so it is not sent later either.
+NOTHING: Final = ""
+#: Blocks that are taken back when they are no longer part of the session, in the order of their withdrawal.
+_WITHDRAWN: Final = (BlockName.MEMORY, BlockName.PERIODS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What a session has been sent."""
+
+    #: SHA-256 of the text of each block that stands in the session.
+    hashes: Mapping[Key, str] = field(default_factory=dict)
+    #: ISO instant in UTC at which the session was last noted; None for a session that nobody knows.
+    used_at: str | None = None
+
+    def lacks_window(self, line: str) -> bool:
+        """Tell whether the line is new to the session, so that its window is due."""
+        return (BlockName.DAILY, line) not in self.hashes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What the ledger has to note once a turn was sent."""
+
+    #: True forgets everything first: the conversation was compacted.
+    clears: bool = False
+    #: Blocks that were taken back.
+    dropped: tuple[Key, ...] = ()
+    #: Blocks that were sent, with the hash of their text.
+    sent: tuple[tuple[Key, str], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing to note."""
+        return not (self.clears or self.dropped or self.sent)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{clears, dropped, sent}`."""
+        return {
+            "clears": self.clears,
+            "dropped": [[name.value, place] for name, place in self.dropped],
+            "sent": [[name.value, place, found] for (name, place), found in self.sent],
+        }
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Receipt:
+        """Return the receipt that `to_json` gave."""
+        return cls(
+            clears=bool(given["clears"]),
+            dropped=tuple((BlockName(name), str(place)) for name, place in given["dropped"]),
+            sent=tuple(((BlockName(name), str(place)), str(found)) for name, place, found in given["sent"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """What a turn sends of blocks, and what is noted of it."""
+
+    blocks: tuple[Sent, ...]
+    receipt: Receipt
+
+
+def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_compacted: bool) -> Assembly:
+    """Return what has to be sent so that the session holds exactly these blocks.
+
+    Args:
+        blocks: As they should stand now, in the order of delivery; the window is among them only when it is due.
+        ledger: What the session was sent.
+        line: The turn's line; None without memory.
+        is_compacted: True when the harness has shortened the conversation.
+    """
+    known = {} if is_compacted else ledger.hashes
+    wanted = {(block.name, block.place): block for block in blocks}
+    hashes = {key: _hash(block.text) for key, block in wanted.items()}
+    gone = [key for name in _WITHDRAWN for key in sorted(known) if key[0] is name and key not in wanted]
+    changed = [key for key in wanted if known.get(key) != hashes[key]]
+    noted = [(key, hashes[key]) for key in changed]
+    window = (BlockName.DAILY, line or "")
+    if line is not None and window not in known and window not in wanted:
+        noted.append((window, NOTHING))
+    sent = [
+        *([render_snapshot()] if is_compacted else []),
+        *(withdraw(*key) for key in gone),
+        *(_send(wanted[key], Why.CHANGED if key in known else Why.NEW) for key in changed),
+    ]
+    clears = is_compacted and bool(ledger.hashes)
+    return Assembly(blocks=tuple(sent), receipt=Receipt(clears=clears, dropped=tuple(gone), sent=tuple(noted)))
+
+
+def _send(block: Block, why: Why) -> Sent:
+    return Sent(name=block.name, place=block.place, text=block.text, is_partial=block.is_partial, why=why)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
