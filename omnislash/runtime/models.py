@@ -101,20 +101,16 @@ def resolve_model(
         return OfflineModel()
     if string.startswith(CLI):
         command = config.project.harnesses.get(string.removeprefix(CLI))
-        if command is not None:
-            return HarnessModel(string, command, directory=config.root, environment=environment, is_over=is_over)
-    raise ModelError(_explain(string, reference, config))
+        if command is None:
+            raise ModelError(explain_harness(string, config))
+        return HarnessModel(string, command, directory=config.root, environment=environment, is_over=is_over)
+    from omnislash.runtime.provider_summaries import ProviderModel  # noqa: PLC0415 - only a provider needs it
+
+    return ProviderModel(reference or string, config, environment=environment, is_over=is_over)
 
 
-def _explain(string: str, reference: str | None, config: BrainFiles) -> str:
-    """Return the sentence for a reference that leads nowhere."""
-    project = config.project
-    if string.startswith(CLI):
-        near = suggest(string, [f"{CLI}{name}" for name in project.harnesses])
-        hint = near or f"Name its command under harnesses in {PROJECT_FILE}."
-        return f"{PROJECT_FILE} has no harness {quote_name(string.removeprefix(CLI))}. {hint}"
-    called = quote_name(string) if reference == string else f"{quote_name(string)}, which {reference!r} stands for,"
-    return (
-        f"The model {called} can't be run: this version calls no provider. Name {OFFLINE}, or {CLI}<name> for a harness "
-        f"of {PROJECT_FILE}, as the modelRef of the consolidation."
-    )
+def explain_harness(string: str, config: BrainFiles) -> str:
+    """Return the sentence for a `cli:<name>` that names no harness."""
+    near = suggest(string, [f"{CLI}{name}" for name in config.project.harnesses])
+    hint = near or f"Name its command under harnesses in {PROJECT_FILE}."
+    return f"{PROJECT_FILE} has no harness {quote_name(string.removeprefix(CLI))}. {hint}"

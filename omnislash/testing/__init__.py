@@ -1,7 +1,7 @@
 """Twins of the ports, for tests of omnislash and of programs that embed it.
 
 `FixedClock` stands in for the clock, `CountingEmbedder` for the model of the search, `ScriptedModel` for the one that
-writes summaries.
+writes summaries, `ScriptedChatModel` for the one that runs a turn.
 The disks stand in for :class:`omnislash.store.disk.Disk`: they count its calls, end the process at one of them, let one
 fail, run something beside one, or keep only what a power cut would leave.
 They change a real directory, so what a test finds there afterwards is what a user would find.
@@ -9,6 +9,7 @@ They change a real directory, so what a test finds there afterwards is what a us
 
 from __future__ import annotations
 
+from omnislash.testing.chat_models import ChatRequest, ScriptedCall, ScriptedChatModel
 from omnislash.testing.clock import FixedClock
 from omnislash.testing.disks import (
     Call,
@@ -25,6 +26,7 @@ from omnislash.testing.power import PowerLossDisk
 
 __all__ = [
     "Call",
+    "ChatRequest",
     "CountingDisk",
     "CountingEmbedder",
     "FailingDisk",
@@ -32,6 +34,8 @@ __all__ = [
     "InterruptingDisk",
     "NoExchangeDisk",
     "PowerLossDisk",
+    "ScriptedCall",
+    "ScriptedChatModel",
     "ScriptedModel",
     "StoppingDisk",
     "WrappedDisk",

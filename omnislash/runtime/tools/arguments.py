@@ -138,6 +138,15 @@ class AuditArguments(Arguments):
     cursor: str | None = Field(None, description="nextCursor of the answer before.")
 
 
+class TaskArguments(Arguments):
+    """Arguments of `agent_task`."""
+
+    role: str = Field(min_length=1, description="Id of the role that does it.")
+    task: str = Field(
+        pattern=r"\S", description="What to do, in full: the other agent sees nothing of this conversation."
+    )
+
+
 def parse_arguments(kind: type[A], arguments: Mapping[str, Any], *, tool: str) -> A:
     """Return the decoded arguments of a tool.
 
@@ -156,6 +165,7 @@ _EXPECTED = {
     "query": "it has no words; say what you look for",
     "since": "expected a day as YYYY-MM-DD",
     "until": "expected a day as YYYY-MM-DD",
+    "task": "it has no words; say what to do",
 }
 
 

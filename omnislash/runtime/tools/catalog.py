@@ -23,6 +23,7 @@ from omnislash.runtime.tools.arguments import (
     OverviewArguments,
     ReadArguments,
     SearchArguments,
+    TaskArguments,
     WriteArguments,
     WriteFileArguments,
     parse_arguments,
@@ -56,6 +57,14 @@ class Tool:
     #: True when it may change memory.
     mutates: bool
     run: Callable[[Turn, Ports, Any, str | None], Answer]
+    #: False offers it to an agent without memory as well.
+    needs_memory: bool = True
+
+
+def _task(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answer:
+    from omnislash.runtime import tasks  # noqa: PLC0415 - models, which only a task needs
+
+    return tasks.run_task(turn, ports, arguments)
 
 
 def _search(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answer:
@@ -157,19 +166,30 @@ _TOOLS = (
         mutates=False,
         run=lambda turn, ports, arguments, _job: auditing.list_audit(ports, arguments, turn=turn),
     ),
+    Tool(
+        "agent_task",
+        "agent:task",
+        "Hands a task to another agent of this brain and returns what it answers, with the tools it called. It works in "
+        "your line when its role has memory, sees nothing of this conversation, and may not write where only you may.",
+        TaskArguments,
+        mutates=False,
+        run=_task,
+        needs_memory=False,
+    ),
 )
 #: Every tool by name.
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}
 
 
 def offered_tools(turn: Turn) -> tuple[Tool, ...]:
-    """Return the tools of a turn: none without memory, else those that its capabilities grant (TOOL-05).
+    """Return the tools of a turn: those that its capabilities grant, and without memory none that needs it (TOOL-05).
 
     A replay is offered the same ones (BOUNDARY-10).
     """
-    if not turn.scope.has_memory:
-        return ()
-    return tuple(tool for tool in _TOOLS if tool.capability in turn.capabilities)
+    has_memory = turn.scope.has_memory
+    return tuple(
+        tool for tool in _TOOLS if tool.capability in turn.capabilities and (has_memory or not tool.needs_memory)
+    )
 
 
 def call_tool(
@@ -193,7 +213,8 @@ def call_tool(
 
 def check_granted(turn: Turn, tool: Tool) -> None:
     """Raise ScopeError when the turn is not offered the tool."""
-    reading.own_line(turn)
+    if tool.needs_memory:
+        reading.own_line(turn)
     if tool.capability not in turn.capabilities:
         message = (
             f"The role {turn.scope.role!r} may not use {tool.name}: it lacks the capability {tool.capability}. "

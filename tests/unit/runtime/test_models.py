@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from omnislash.brain.files import BrainFiles
 
 PROJECT = """
-models: {offline: offline, still: offline, fast: gpt-5-mini, command: 'cli:smart'}
+models: {offline: offline, still: offline, fast: claude-haiku-4-5, command: 'cli:smart'}
 harnesses: {smart: [cat], quick: [head, -c, '5']}
 """
 
@@ -109,8 +109,15 @@ def test_offline_needs_no_entry(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        ("fast", "'gpt-5-mini', which 'fast' stands for, can't be run: this version calls no provider"),
-        ("claude-x", "'claude-x' can't be run: this version calls no provider"),
+        (
+            "fast",
+            "There is no model 'claude-haiku-4-5', which 'fast' stands for. Did you mean 'anthropic:claude-haiku-4-5'?",
+        ),
+        ("claude-x", "There is no model 'claude-x'. Name one of models: in omnislash.yaml"),
+        (
+            "openai:gpt-4o-mini",
+            "The model 'openai:gpt-4o-mini' needs a key: set OPENAI_API_KEY, or name another model.",
+        ),
         ("cli:smrt", "omnislash.yaml has no harness 'smrt'. Did you mean 'cli:smart'?"),
         ("cli:other", "omnislash.yaml has no harness 'other'."),
     ],
