@@ -20,8 +20,9 @@ from omnislash.brain.loading import LiveBrain
 from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
 from omnislash.errors import OmnislashError, StorageError, UsageError
-from omnislash.runtime import approvals
+from omnislash.runtime import access, approvals, session_listing
 from omnislash.runtime.agents import Agent
+from omnislash.runtime.background import Background
 from omnislash.runtime.operations import make_operations
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing
@@ -50,7 +51,12 @@ if TYPE_CHECKING:
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
     from omnislash.runtime.approvals import Approval
+    from omnislash.runtime.beat_listing import BeatList
+    from omnislash.runtime.beat_runs import BeatRun, RunTurn
     from omnislash.runtime.consolidation import Models, Progress
+    from omnislash.runtime.run_values import RunOptions
+    from omnislash.runtime.scheduler import Scheduler
+    from omnislash.runtime.session_listing import SessionList, SessionView
     from omnislash.runtime.tick_answers import LadderView, TickAnswer
     from omnislash.runtime.ticking import Ticker
     from omnislash.runtime.tools.auditing import AuditPage
@@ -107,8 +113,7 @@ class Brain:
         self._chat_models = models.chat
         self._search = search or SearchOptions()
         self._index: LiveIndex | None = None
-        self._watcher: Watcher | None = None
-        self._ticker: Ticker | None = None
+        self._background = Background()
         self._indexed: object = None
         self._live = live
         self._clock = clock
@@ -265,13 +270,21 @@ class Brain:
         payload = json.dumps(event.to_json(), ensure_ascii=False)
         state = self._open_state()
         with state.transaction():
-            state.run("insert_event", at=self._clock.now().isoformat(), name=event.name, payload=payload)
+            cause = getattr(event, "heartbeat_id", None)
+            at = self._clock.now().isoformat()
+            state.run("insert_event", at=at, name=event.name, payload=payload, heartbeat=cause)
         self._emit(event)
 
     # -- who acts ----------------------------------------------------------------------------------------------------
 
     def agent(
-        self, role: str, *, heartbeat: str | None = None, replay: bool = False, handed_line: str | None = None
+        self,
+        role: str,
+        *,
+        heartbeat: str | None = None,
+        replay: bool = False,
+        handed_line: str | None = None,
+        session: str | None = None,
     ) -> Agent:
         """Return an agent for one turn: its scope is fixed now (REPORT-O5).
 
@@ -280,6 +293,7 @@ class Brain:
             heartbeat: Id of the heartbeat or hook that runs it.
             replay: True reads live and writes nothing (BOUNDARY-08).
             handed_line: The line of the agent on whose behalf the turn works (RESOLVE-02).
+            session: Where the turn goes on when it names no session itself; None = in a new one.
 
         Raises:
             UsageError: There is no such role or heartbeat, or the heartbeat runs another role.
@@ -290,7 +304,32 @@ class Brain:
             raise UsageError(message)
         scope = config.resolve_scope(role, beat=heartbeat, handed=handed_line)
         granted = frozenset(config.find_role(role).capabilities)
-        return Agent(Turn(scope=scope, capabilities=granted, replay=replay), self._ports())
+        return Agent(Turn(scope=scope, capabilities=granted, replay=replay), self._ports(), session=session)
+
+    def chat_agent(
+        self, *, chat: str | None = None, bot: str | None = None, contact: str | None = None, replay: bool = False
+    ) -> Agent:
+        """Return an agent for one turn of a chat, in the role and the session that the access rules give it.
+
+        Args:
+            chat: Id of a chat.
+            bot: Name of a bot that was written to directly, in place of a chat.
+            contact: The person who wrote to the bot; None = nobody in particular.
+            replay: As for :meth:`agent`.
+
+        Raises:
+            UsageError: No rule of `constitution/access.yaml` names the chat or the bot; it runs nothing (BOUNDARY-14).
+        """
+        bound = access.find_bound(self.config, chat=chat, bot=bot, contact=contact)
+        return self.agent(bound.role, replay=replay, session=access.choose_session(self._ports(), bound))
+
+    def sessions(self, *, role: str | None = None, limit: int = 50) -> SessionList:
+        """Return the sessions that are kept, the last used first; of one role, or of all for None."""
+        return session_listing.list_sessions(self._ports(), role=role, limit=limit)
+
+    def find_session(self, session: str) -> SessionView | None:
+        """Return a session by its id; None when nothing is kept under it."""
+        return session_listing.find_session(self._ports(), session)
 
     # -- what a person asks ------------------------------------------------------------------------------------------
 
@@ -362,6 +401,44 @@ class Brain:
 
         return consolidation.show_ladder(self._ports(), now=now or self._clock.now(), lines=lines)
 
+    # -- heartbeats and hooks ----------------------------------------------------------------------------------------
+
+    def heartbeats(self) -> BeatList:
+        """Return how every heartbeat and hook stands: its schedule, when it runs next, and its last run."""
+        from omnislash.runtime.beat_listing import list_beats  # noqa: PLC0415 - what only heartbeats need
+
+        return list_beats(self._ports())
+
+    def run_heartbeat(
+        self,
+        name: str,
+        *,
+        options: RunOptions | None = None,
+        replay: bool = False,
+        run_turn: RunTurn | None = None,
+    ) -> BeatRun:
+        """Run a heartbeat now, whatever its schedule says; what went wrong in the turn is in the answer.
+
+        Args:
+            name: Id of the heartbeat.
+            options: How the turn is run.
+            replay: True reads live and writes nothing, not even that it ran (BOUNDARY-08).
+            run_turn: Runs the turn in place of the engine; for tests.
+
+        Raises:
+            UsageError: There is no such heartbeat.
+            WriterUnavailableError: A run of it is going on.
+        """
+        from omnislash.runtime import beat_runs, heartbeats, run_values  # noqa: PLC0415 - as above
+
+        return heartbeats.run_heartbeat(
+            self._ports(),
+            name,
+            run_turn=run_turn or beat_runs.run_with_model,
+            options=options or run_values.RunOptions(),
+            replay=replay,
+        )
+
     # -- the worker --------------------------------------------------------------------------------------------------
 
     def start_worker(self) -> Worker:
@@ -378,31 +455,26 @@ class Brain:
         self._worker = worker
         return worker
 
-    def start_indexing(self) -> Watcher:
-        """Keep the search index up to date in the background until the brain is closed."""
-        from omnislash.index.watcher import Watcher  # noqa: PLC0415 - numpy, which only a search needs
+    # -- in the background, until the brain is closed ----------------------------------------------------------------
 
+    def start_indexing(self) -> Watcher:
+        """Keep the search index up to date."""
         self._prepare()
-        if self._watcher is None:
-            self._watcher = Watcher(lambda: self.index)
-            self._watcher.start()
-        return self._watcher
+        return self._background.start_indexing(lambda: self.index)
 
     def start_ticking(self) -> Ticker:
-        """Run :meth:`consolidate` at the times of `consolidation.schedule` until the brain is closed."""
-        from omnislash.runtime.ticking import Ticker  # noqa: PLC0415 - what only a worker needs
+        """Run :meth:`consolidate` at the times of `consolidation.schedule`."""
+        tick = lambda now, is_over: self.consolidate(now=now, is_over=is_over)  # noqa: E731 - two words of glue
+        return self._background.start_ticking(self._live.current, self._clock, tick)
 
-        if self._ticker is None:
-            tick = lambda now, is_over: self.consolidate(now=now, is_over=is_over)  # noqa: E731 - two words of glue
-            self._ticker = Ticker(self._live.current, self._clock, tick)
-            self._ticker.start()
-        return self._ticker
+    def start_scheduling(self, *, run_turn: RunTurn | None = None) -> Scheduler:
+        """Run heartbeats at their times, and hooks on their events."""
+        self._prepare()
+        return self._background.start_scheduling(self._ports(), run_turn)
 
-    def stop_ticking(self) -> None:
-        """Let the run that is under way come to its end, and run no more."""
-        if self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+    def stop_background(self) -> None:
+        """End these threads: a summary is finished, a turn that runs is cancelled, and nothing more begins."""
+        self._background.stop()
 
     def submit(self, job: Job) -> Verdict:
         """Hand a job to the brain's one writer and return its verdict; used by the tools.
@@ -424,14 +496,12 @@ class Brain:
 
     def close(self) -> None:
         """Stop the worker that this brain started, and close what is open; nothing that was confirmed depends on it."""
-        self.stop_ticking()
+        self._background.stop()
         if self._worker is not None and not self._worker.is_stopping:
             self._worker.stop()
         self._worker = None
         self._client.close()
-        if self._watcher is not None:
-            self._watcher.stop()
-            self._watcher = None
+        self._background.stop_indexing()
         if self._index is not None:
             self._index.close()
         for state in self._opened:

@@ -22,6 +22,7 @@ from omnislash.brain.manifest import Manifest
 from omnislash.brain.memory_block import salvage_declaration
 from omnislash.brain.nearest import suggest
 from omnislash.brain.tree import find_entry, find_node
+from omnislash.core.events import EVENT_NAMES
 from omnislash.core.lines import is_inside, quote_name
 from omnislash.core.scopes import (
     Declaration,
@@ -84,7 +85,7 @@ def check_brain(found: Gathered, *, root: Path) -> BrainFiles:
     desk.faults += (*found.access.faults, *found.capabilities.faults)
     roles = _distinct(found.roles, "role", desk)
     heartbeats = _distinct(found.heartbeats, "heartbeat", desk)
-    hooks = _distinct(found.hooks, "hook", desk)
+    hooks = _apart(_distinct(found.hooks, "hook", desk), found.heartbeats, desk)
     _learn_lines(desk)
     _check_sources(desk)
     _check_manifest(desk)
@@ -94,6 +95,7 @@ def check_brain(found: Gathered, *, root: Path) -> BrainFiles:
     fit_hooks = _with_role(_fit(hooks, _AGENT_BLOCK, desk), ids, desk)
     _check_access(desk, ids)
     _check_models(desk, fit_roles)
+    _check_events(desk, fit_hooks)
     _check_unnamed(desk, [*fit_roles, *fit_heartbeats, *fit_hooks])
     return BrainFiles(
         root=root,
@@ -139,6 +141,17 @@ def _distinct(found: list[Found[T]], what: str, desk: _Desk) -> list[Found[T]]:
             desk.faults += one.decoded.faults
             desk.faults.append(Fault(one.label, message, hint="Rename one of the files; the file name is the id."))
     return [one for one in found if counts[one.id] == 1]
+
+
+def _apart(hooks: list[Found[Hook]], heartbeats: list[Found[Heartbeat]], desk: _Desk) -> list[Found[Hook]]:
+    """Return the hooks that no heartbeat shares its id with: by that id signatures, logs and runs are told apart."""
+    labels = {one.id: one.label for one in heartbeats}
+    for one in hooks:
+        if one.id in labels:
+            message = f"The hook id {quote_name(one.id)} is also that of the heartbeat {labels[one.id]}."
+            desk.faults += one.decoded.faults
+            desk.faults.append(Fault(one.label, message, hint="Rename one of the files; the file name is the id."))
+    return [one for one in hooks if one.id not in labels]
 
 
 def _learn_lines(desk: _Desk) -> None:
@@ -299,6 +312,23 @@ def _check_model(name: str | None, label: str, root: Mapping | None, keys: tuple
         hint=suggest(name, known) or f"Name it under models in {PROJECT_FILE}.",
     )
     desk.warnings.append(fault)
+
+
+def _check_events(desk: _Desk, hooks: list[Found[Hook]]) -> None:
+    """Warn about each event that never happens: a hook that waits for it alone never runs."""
+    for one in hooks:
+        for name in one.decoded.value.events if one.decoded.value is not None else ():
+            if name not in EVENT_NAMES:
+                mark = find_entry(one.decoded.root, ("on",), name) if one.decoded.root is not None else None
+                fault = Fault(
+                    one.label,
+                    f"There is no event {quote_name(name)}, so the hook never runs on it.",
+                    line=mark.line if mark else None,
+                    column=mark.column if mark else None,
+                    key="on",
+                    hint=suggest(name, EVENT_NAMES) or f"The events are {', '.join(EVENT_NAMES)}.",
+                )
+                desk.warnings.append(fault)
 
 
 def _check_unnamed(desk: _Desk, files: Sequence[Found[Role] | Found[Heartbeat] | Found[Hook]]) -> None:

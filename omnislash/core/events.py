@@ -166,7 +166,7 @@ class MemoryFlushed:
     role: str
     #: Heartbeat or hook that ran the role.
     heartbeat_id: str | None
-    #: Session of the turn; None for a transcript from a file.
+    #: Session of the turn; None for a transcript that names none.
     session: str | None
     #: How many writes the curator asked for.
     writes: int
@@ -186,6 +186,20 @@ class MemoryFlushed:
 MemoryEvent = FileChanged | MemoryCompacted | BudgetRefused | MemoryConsolidated
 #: Everything that can be heard of.
 Event = MemoryEvent | MemoryFlushed
+
+#: Names of all of them, in the order of the rules; a hook can run on these.
+EVENT_NAMES = tuple(
+    kind.name
+    for kind in (
+        MemoryWritten,
+        MemoryEdited,
+        MemoryDeleted,
+        MemoryCompacted,
+        BudgetRefused,
+        MemoryConsolidated,
+        MemoryFlushed,
+    )
+)
 
 _FILE_EVENTS = {kind.name: kind for kind in (MemoryWritten, MemoryEdited, MemoryDeleted)}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.verdicts import Verdict
+from omnislash.runtime.run_values import RunOptions
 from omnislash.runtime.tools import catalog, reading
 from omnislash.runtime.tools.arguments import (
     DEFAULT_HITS,
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from omnislash.core.scopes import Scope
     from omnislash.recall.hits import SearchResult, Shown
+    from omnislash.runtime.delivery import Delivery
+    from omnislash.runtime.flush_files import FlushAnswer, FlushRequest
+    from omnislash.runtime.run_values import Run
     from omnislash.runtime.tools.catalog import Answer
     from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
     from omnislash.runtime.tools.searching import Explained, Recall
@@ -51,10 +55,12 @@ def _search_arguments(
 class Agent:
     """One agent in one turn."""
 
-    def __init__(self, turn: Turn, ports: Ports) -> None:
+    def __init__(self, turn: Turn, ports: Ports, *, session: str | None = None) -> None:
         """Keep the turn; use `Brain.agent`."""
         self._turn = turn
         self._ports = ports
+        #: Session of a turn that names none; None = a new one.
+        self.session = session
         #: The agent's memory tools, by name.
         self.memory = Memory(turn, ports)
 
@@ -86,6 +92,62 @@ class Agent:
 
         return searching.recall(self._turn, self._ports, message, shown=shown, explained=explained, target=target)
 
+    def turn(self, *, session: str | None = None, message: str | None = None, is_compacted: bool = False) -> Delivery:
+        """Return what this turn carries of memory, and note that it was sent; no model is called.
+
+        Args:
+            session: The session that it belongs to; None = the agent's own, or a new one.
+            message: What came in; None = nothing to recall for.
+            is_compacted: True in the first turn after a harness has shortened the conversation (ENVELOPE-07).
+
+        Raises:
+            UsageError: The id of the session can't be one.
+        """
+        found = self.deliver(session=session, message=message, is_compacted=is_compacted)
+        self.confirm(found)
+        return found
+
+    def deliver(
+        self, *, session: str | None = None, message: str | None = None, is_compacted: bool = False
+    ) -> Delivery:
+        """Return the same and note nothing: what is not confirmed is delivered again."""
+        from omnislash.runtime import delivery  # noqa: PLC0415 - not needed to write
+
+        chosen = self.session if session is None else session
+        if chosen is None:
+            chosen = self._ports.new_session_id()
+        return delivery.deliver(self._turn, self._ports, session=chosen, message=message, is_compacted=is_compacted)
+
+    def confirm(self, sent: Delivery) -> None:
+        """Note that a delivery was sent; in a replay nothing is noted."""
+        from omnislash.runtime import delivery  # noqa: PLC0415 - as above
+
+        delivery.confirm(self._ports, self._turn, sent)
+
+    def run(
+        self,
+        message: str,
+        *,
+        session: str | None = None,
+        options: RunOptions = RunOptions(),  # noqa: B008 - a frozen value
+    ) -> Run:
+        """Run this turn with a model and return what came of it; Ctrl-C ends it and keeps what was said and done.
+
+        Args:
+            message: What came in.
+            session: The session that it goes on with; None = the agent's own, or a new one.
+            options: The model, a listener, limits.
+
+        Raises:
+            ModelError: The model gave no answer; nothing of the turn is stored.
+            UsageError: The session belongs to another role.
+        """
+        from omnislash.runtime import running  # noqa: PLC0415 - not needed to write
+
+        return running.run_turn(
+            self._turn, self._ports, session=session or self.session, message=message, options=options
+        )
+
     def call(self, tool: str, arguments: Mapping[str, Any], *, job_id: str | None = None) -> Answer:
         """Run a tool by name, with the arguments as JSON has them.
 
@@ -94,6 +156,17 @@ class Agent:
             ScopeError: The role lacks the capability, or the path lies outside its read set.
         """
         return catalog.call_tool(self._turn, self._ports, tool, arguments, job_id=job_id)
+
+    def flush(self, request: FlushRequest) -> FlushAnswer:
+        """Let the curator review what is new in a transcript, and write down what is worth keeping (FLUSH-04).
+
+        Raises:
+            UsageError: The transcript names no speaker.
+            WriterUnavailableError: Another review takes too long, or the state database can't be used.
+        """
+        from omnislash.runtime import flush_files  # noqa: PLC0415 - what only a flush needs
+
+        return flush_files.flush_file(self._turn, self._ports, request)
 
 
 class Memory:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -87,7 +88,13 @@ def consolidate(
         return TickAnswer(local, ())
     with _hold_lock(ports):
         plans = [_plan_line(ports, config, line, local.date()) for line in names]
-        tick = _Tick(ports, config, local.date(), models or partial(_make_model, environment=ports.environment, is_over=is_over), is_over)
+        tick = _Tick(
+            ports,
+            config,
+            local.date(),
+            models or partial(_make_model, environment=ports.environment, is_over=is_over),
+            is_over,
+        )
         tick.count(plans, on_progress)
         answer = TickAnswer(local, tuple(tick.run(plan) for plan in plans))
     for line in answer.lines:

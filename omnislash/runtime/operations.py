@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omnislash.errors import OmnislashError
+from omnislash.runtime.delivery import Noted, Unsent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,9 +36,17 @@ def make_operations(make_agent: MakeAgent) -> Mapping[str, Operation]:
 
     return {
         "call": serve(lambda agent, given: agent.call(given["tool"], given["arguments"], job_id=given.get("job"))),
+        "envelope": serve(lambda agent, given: Unsent(agent.deliver(**given["arguments"]))),
+        "sent": serve(_confirm),
         "recall": serve(lambda agent, given: agent.recall(**given["arguments"])),
         "explain": serve(lambda agent, given: agent.memory.explain(**given["arguments"])),
     }
+
+
+def _confirm(agent: Agent, given: dict[str, Any]) -> Noted:
+    sent = Unsent.parse(given["arguments"])
+    agent.confirm(sent)
+    return Noted(sent.session)
 
 
 def _answer(

@@ -73,6 +73,18 @@ RunEvent = TextSaid | ToolCalled | ToolAnswered | AnswerEnded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """Where a turn is ended although the model would go on."""
+
+    #: Requests to the model in one turn, tool rounds included.
+    requests: int = 40
+    #: Seconds for one request.
+    request_s: float = 300.0
+    #: Seconds for the whole turn.
+    turn_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How a turn is run."""
 
@@ -90,19 +102,7 @@ class RunOptions:
     flushes: bool = True
     #: How many agents are above this one: 0 for the first, 1 for its sub-agent.
     depth: int = 0
-    limits: RunLimits = field(default_factory=lambda: RunLimits())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
-    """Where a turn is ended although the model would go on."""
-
-    #: Requests to the model in one turn, tool rounds included.
-    requests: int = 40
-    #: Seconds for one request.
-    request_s: float = 300.0
-    #: Seconds for the whole turn.
-    turn_s: float = 1800.0
+    limits: RunLimits = RunLimits()
 
 
 # -- what came of it -------------------------------------------------------------------------------------------------
@@ -131,7 +131,12 @@ class FlushReport:
     def to_json(self) -> dict[str, Any]:
         """Return `{outcome, line, writes, message?}`."""
         said = {"message": self.message} if self.message else {}
-        return {"outcome": self.outcome.value, "line": self.line, "writes": [dict(each) for each in self.writes], **said}
+        return {
+            "outcome": self.outcome.value,
+            "line": self.line,
+            "writes": [dict(each) for each in self.writes],
+            **said,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

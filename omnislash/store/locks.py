@@ -115,6 +115,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon_in_child)
 
 
+def make_lock_directory(path: Path) -> None:
+    """Make a directory for lock files, for this user alone; nothing happens when it is there."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def is_locked(path: Path) -> bool:
     """Tell whether some process holds the lock right now."""
     try:

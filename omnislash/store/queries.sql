@@ -58,7 +58,7 @@ WHERE (:before IS NULL OR id < :before)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: insert_event
-INSERT INTO events (at, name, payload) VALUES (:at, :name, :payload);
+INSERT INTO events (at, name, payload, heartbeat) VALUES (:at, :name, :payload, :heartbeat);
 
 -- name: list_events
 SELECT * FROM events WHERE id > :after ORDER BY id LIMIT :limit;
@@ -132,6 +132,9 @@ SELECT * FROM sessions WHERE id = :id;
 SELECT s.*, (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns
 FROM sessions s WHERE (:role IS NULL OR s.role = :role) ORDER BY s.used_at DESC, s.id LIMIT :limit;
 
+-- name: view_session
+SELECT s.*, (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns FROM sessions s WHERE s.id = :id;
+
 -- name: prune_sessions
 DELETE FROM sessions WHERE used_at < :before;
 
@@ -156,8 +159,14 @@ SELECT * FROM session_turns WHERE session = :session ORDER BY id;
 -- name: find_beat_look
 SELECT * FROM beats WHERE id = :id;
 
+-- name: list_beat_looks
+SELECT * FROM beats ORDER BY id;
+
 -- name: set_beat_look
 INSERT OR REPLACE INTO beats (id, schedule, timezone, looked_at) VALUES (:id, :schedule, :timezone, :looked_at);
+
+-- name: drop_beat_look
+DELETE FROM beats WHERE id = :id;
 
 -- name: start_run
 INSERT INTO runs (key, kind, beat, role, line, due_at, started_at, session)
@@ -176,8 +185,20 @@ SELECT * FROM runs WHERE outcome = 'running' ORDER BY started_at, key;
 -- name: last_run
 SELECT * FROM runs WHERE beat = :beat AND kind = :kind ORDER BY due_at DESC, started_at DESC LIMIT 1;
 
+-- name: count_runs_due
+SELECT count(*) AS runs FROM runs
+WHERE kind = :kind AND beat = :beat AND due_at > :after AND due_at <= :until AND outcome <> 'missed';
+
+-- name: count_runs_started
+SELECT count(*) AS runs, min(started_at) AS oldest FROM runs
+WHERE kind = :kind AND beat = :beat AND started_at > :after AND started_at <= :until AND outcome <> 'skipped';
+
 -- name: prune_runs
-DELETE FROM runs WHERE outcome <> 'running' AND started_at < :before;
+DELETE FROM runs
+WHERE outcome <> 'running' AND started_at < :before AND EXISTS (
+    SELECT 1 FROM runs AS later
+    WHERE later.beat = runs.beat AND later.kind = runs.kind AND later.due_at > runs.due_at
+);
 
 -- name: find_cursor
 SELECT * FROM cursors WHERE name = :name;
@@ -185,5 +206,11 @@ SELECT * FROM cursors WHERE name = :name;
 -- name: set_cursor
 INSERT OR REPLACE INTO cursors (name, value) VALUES (:name, :value);
 
+-- name: list_cursors
+SELECT * FROM cursors ORDER BY name;
+
+-- name: drop_cursor
+DELETE FROM cursors WHERE name = :name;
+
 -- name: newest_event
-SELECT coalesce(max(id), 0) AS id FROM events;
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS id;

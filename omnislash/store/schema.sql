@@ -56,7 +56,8 @@ CREATE TABLE events (
     at          TEXT NOT NULL,
     name        TEXT NOT NULL,
     payload     TEXT NOT NULL
-) STRICT;
+    , heartbeat TEXT)                                        -- heartbeat or hook whose turn caused it
+STRICT;
 
 -- Deletions that wait for a person.
 CREATE TABLE approvals (

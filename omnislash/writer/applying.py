@@ -419,7 +419,8 @@ def finish_row(
     )
     settle_approval(state, job, verdict)
     for name, payload in events:
-        state.run("insert_event", at=at, name=name, payload=json.dumps(payload, ensure_ascii=False))
+        text = json.dumps(payload, ensure_ascii=False)
+        state.run("insert_event", at=at, name=name, payload=text, heartbeat=job.heartbeat)
 
 
 #: A job that a person's approval started carries the approval's id in its request key.

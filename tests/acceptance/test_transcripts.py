@@ -36,6 +36,10 @@ PROVES: dict[str, tuple[str, ...]] = {
         "TOOL-04",
         "WRITE-O2",
     ),
+    "chat": (
+        "BOUNDARY-08",
+        "BOUNDARY-14",
+    ),
     "consolidate": (
         "PERIOD-01",
         "PERIOD-13",
@@ -48,6 +52,16 @@ PROVES: dict[str, tuple[str, ...]] = {
         "PERIOD-34",
         "PERIOD-O7",
         "PERIOD-O9",
+    ),
+    "flush": (
+        "FLUSH-02",
+        "FLUSH-03",
+        "FLUSH-04",
+        "FLUSH-05",
+        "FLUSH-07",
+        "FLUSH-11",
+        "FLUSH-13",
+        "BOUNDARY-11",
     ),
     "index": (
         "LINE-06",

@@ -10,7 +10,12 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 #: Each place that may catch every error, and why.
 EDGES = {
     ("engine.py", "_emit"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
+    ("runtime/beat_runs.py", "_run"): "a model may be somebody else's code, and ends no scheduler (EVENT-O4)",
+    ("runtime/scheduler.py", "look"): "the worker writes on without heartbeats and hooks",
+    ("runtime/running.py", "_ask"): "a model may be somebody else's code, and its failure becomes one sentence",
+    ("runtime/provider_summaries.py", "summarise"): "the same for a provider's library",
     ("runtime/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",
+    ("runtime/flush.py", "_review"): "a flush never fails the turn that it follows (FLUSH-O5)",
     ("runtime/ticking.py", "look"): "the worker writes on without summaries",
     ("writer/applying.py", "_plan_one"): "one job's surprise is its own verdict, and the queue goes on",
     ("writer/worker.py", "_run"): "the loop of the worker answers its callers and goes on",

@@ -13,6 +13,7 @@ ALLOWED = {
     ("engine.py", "mkdir"): "makes .omnislash/",
     ("engine.py", "write_text"): "hides .omnislash/ from git",
     # The lock file: a label that nobody believes.
+    ("store/locks.py", "mkdir"): "makes the directory of the locks of heartbeats and hooks",
     ("store/locks.py", "os.open"): "makes the lock file",
     ("store/locks.py", "os.ftruncate"): "writes the label of the lock",
     ("store/locks.py", "os.pwrite"): "writes the label of the lock",

@@ -83,7 +83,8 @@ def test_help_imports_no_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["init", "memory", "recall", "index", "consolidate", "audit", "approvals", "worker", "demo", "help"]
+    "command",
+    ["init", "memory", "recall", "index", "consolidate", "flush", "audit", "approvals", "worker", "demo", "help"],
 )
 def test_help_of_a_command_imports_nothing_heavy(command: str) -> None:
     """The help of each command comes without the libraries that the command needs."""

@@ -22,12 +22,20 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parent))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-from bench_speed import Goal, MadeUpVectors, describe, make_brain, make_questions, make_words, percentile
-
-from omnislash import Brain
-from omnislash.engine import SearchOptions
+from omnislash import Brain  # noqa: E402 - the repository has to be on the path first
+from omnislash.engine import SearchOptions  # noqa: E402 - the same
+from tests.bench.bench_speed import (  # noqa: E402 - the same
+    Goal,
+    MadeUpVectors,
+    describe,
+    make_brain,
+    make_questions,
+    make_words,
+    percentile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -58,3 +58,6 @@ CREATE TABLE cursors (
     name        TEXT PRIMARY KEY,
     value       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Who caused an event: a hook runs on nothing that a hook did.
+ALTER TABLE events ADD COLUMN heartbeat TEXT;

@@ -59,6 +59,55 @@ def recall(settings: Settings, *, role: str, heartbeat: str | None, arguments: M
     return _ask(settings, request, lambda agent: agent.recall(**given))
 
 
+@contextlib.contextmanager
+def envelope(
+    settings: Settings, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield what a turn carries; it is noted as sent when the block is left, and not when that fails.
+
+    The arguments are those of `Agent.turn`.
+
+    Raises:
+        OmnislashError: The session's id can't be one, or the brain does not load.
+    """
+    who = {"role": role, "heartbeat": heartbeat}
+    given = _drop_absent(arguments)
+    answer = _ask_worker(settings, {"op": "envelope", **who, "arguments": given})
+    if answer is None:
+        with _deliver_here(settings, who, given) as answer:
+            yield answer
+        return
+    receipt = answer.pop("receipt", None)
+    yield answer
+    if receipt is not None:
+        noted = {"session": answer["session"], "receipt": receipt}
+        _ask(settings, {"op": "sent", **who, "arguments": noted}, lambda agent: _note(agent, noted))
+
+
+@contextlib.contextmanager
+def _deliver_here(settings: Settings, who: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    settings.find_root()
+    from omnislash.engine import SearchOptions  # noqa: PLC0415 - half a second of imports
+    from omnislash.surfaces.cli.progress import show_progress  # noqa: PLC0415 - not needed with a worker
+
+    with contextlib.ExitStack() as opened:
+        with show_progress(settings) as on_progress:
+            options = SearchOptions(catch_up_s=CATCH_UP_S, on_progress=on_progress)
+            brain = opened.enter_context(settings.open_brain(search=options))
+            agent = brain.agent(who["role"], heartbeat=who["heartbeat"], replay=settings.replay)
+            delivery = agent.deliver(**given)
+        yield delivery.to_json()
+        agent.confirm(delivery)
+
+
+def _note(agent: Agent, noted: Mapping[str, Any]) -> Answer:
+    """Note in this process what a worker delivered that is gone by now."""
+    from omnislash.runtime.delivery import Noted, Unsent  # noqa: PLC0415 - the rare case
+
+    agent.confirm(Unsent.parse(noted))
+    return Noted(noted["session"])
+
+
 def explain_search(
     settings: Settings, *, role: str, heartbeat: str | None, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -78,15 +127,21 @@ def _drop_absent(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ask(settings: Settings, request: Mapping[str, Any], run: Callable[[Agent], Answer]) -> dict[str, Any]:
     """Return the worker's answer to a request, or what the same call gives in this process."""
-    if settings.now is None and not settings.replay:
-        from omnislash.surfaces.cli import fast  # noqa: PLC0415 - not needed for a replay
-
-        answer = fast.ask(settings.find_root(), request)
-        if answer is not None:
-            return answer
+    answer = _ask_worker(settings, request)
+    if answer is not None:
+        return answer
     with open_for_search(settings) as brain:
         agent = brain.agent(request["role"], heartbeat=request["heartbeat"], replay=settings.replay)
         return run(agent).to_json()
+
+
+def _ask_worker(settings: Settings, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the worker's answer; None without one, in a replay, and when another instant stands for the clock."""
+    if settings.now is not None or settings.replay:
+        return None
+    from omnislash.surfaces.cli import fast  # noqa: PLC0415 - not needed for a replay
+
+    return fast.ask(settings.find_root(), request)
 
 
 @contextlib.contextmanager

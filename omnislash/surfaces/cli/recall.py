@@ -67,4 +67,6 @@ def _show(answer: Mapping[str, Any], *, quiet: bool) -> None:
 def _explain_silence(answer: Mapping[str, Any]) -> str:
     if answer["hits"]:
         return "Silent: recallChars leaves no room for a note."
-    return "Silent: nothing that this role recalls reaches its recallScore, or its recall is switched off."
+    return (
+        "Silent: nothing that this role recalls passes its recallScore and recallGate, or its recall is switched off."
+    )

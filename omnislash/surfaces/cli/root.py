@@ -17,13 +17,19 @@ from omnislash.surfaces.cli.options import Settings
 from omnislash.surfaces.cli.output import print_error, tame_streams
 
 _HERE = "omnislash.surfaces.cli"
+#: Keeps the library that runs models from printing an advertisement into a talk.
+_NO_BANNER = "PYDANTIC_AI_NO_BANNER"
 #: Every command with its one line of help; a test compares it with the commands themselves.
 COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Make a brain in a directory."),
     "memory": Entry(f"{_HERE}.memory:memory", "Read, search and write memory as a role."),
     "recall": Entry(f"{_HERE}.recall:recall", "Show what a turn with this message is told from memory, unasked."),
+    "chat": Entry(f"{_HERE}.chat:chat", "Talk to a role."),
+    "envelope": Entry(f"{_HERE}.envelope:envelope", "Show what a turn carries of memory."),
+    "heartbeat": Entry(f"{_HERE}.heartbeat:heartbeat", "Show what runs by itself, or run it now."),
     "index": Entry(f"{_HERE}.index:index", "Look after the search index."),
     "consolidate": Entry(f"{_HERE}.consolidate:consolidate", "Write the period summaries that are due."),
+    "flush": Entry(f"{_HERE}.flush:flush", "Review a transcript and keep what is worth keeping."),
     "audit": Entry(f"{_HERE}.audit:audit", "Show who wrote what, newest first."),
     "approvals": Entry(f"{_HERE}.approvals:approvals", "Decide about deletions that wait for a person."),
     "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),
@@ -62,6 +68,7 @@ def run(arguments: list[str]) -> int:
         KeyboardInterrupt, BrokenPipeError: For `main`, which has to answer them without any of this.
     """
     settings = Settings()
+    os.environ.setdefault(_NO_BANNER, "1")
     with tame_streams():
         try:
             settings = Settings.from_environment(os.environ)

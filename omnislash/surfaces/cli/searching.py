@@ -226,6 +226,8 @@ def show_explanation(each: Mapping[str, Any]) -> None:
         f"  order: {place}key {each['rank']:.3f}, words by rarity {_percent(each['wordCoverage'])}, "
         f"recency {each['decay']:.2f}"
     )
+    if each.get("evidence"):
+        print_line(f"  {_one_line(each['evidence'])}")
 
 
 def _explain_score(each: Mapping[str, Any]) -> str:

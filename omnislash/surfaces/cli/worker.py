@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def worker(settings: Settings) -> int:
     """Run the brain's durable writer until it is stopped.
 
-    With a worker running, every process of this machine hands its writes to it, which is faster than writing alone.
+    It also runs heartbeats at their times and hooks on their events, and writes the period summaries that are due. With a worker running, every process of this machine hands its writes to it, which is faster than writing alone.
     It finishes what was queued, and what a crash left, when it starts. A second worker of the same brain does not
     start. SIGTERM and Ctrl-C let the running batch finish.
     """
@@ -65,12 +65,13 @@ def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
             following.follow(brain, stopping)
             brain.start_indexing()
             brain.start_ticking()
+            brain.start_scheduling()
             _say_ready(brain, settings)
             os.read(asked_to_stop, 1)
             logs.say_stopping()
         finally:
             stopping.set()
-            brain.stop_ticking()
+            brain.stop_background()
             running.stop()
 
 

@@ -246,7 +246,7 @@ def test_event_log_line_and_action_log(sample: SampleBrain, caplog: pytest.LogCa
     log_days(sample, MONDAY, 7)
     seen: list[Any] = []
     brain = sample.open()
-    brain.on_event(lambda event: seen.append((event, sample.text(event.file))))
+    brain.on_event(lambda event: seen.append((event, sample.text(event.to_json()["file"]))))
 
     with caplog.at_level("INFO", logger="omnislash"):
         brain.consolidate(now=NIGHT, models=ScriptedModel())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omnislash import Brain
-    from omnislash.core.events import MemoryEvent
+    from omnislash.core.events import Event
     from tests.integration.conftest import SampleBrain
 
 TODAY = "main/2026/08/2026-08-30.md"
@@ -146,14 +146,14 @@ def test_event_comes_after_the_file(sample: SampleBrain) -> None:
     """When a listener hears of a write, the file, the verdict and the action log already have it."""
     brain = sample.open()
     seen: list[tuple[str, int]] = []
-    brain.on_event(lambda event: seen.append((sample.text(event.file), len(brain.audit().rows))))
+    brain.on_event(lambda event: seen.append((sample.text(event.to_json()["file"]), len(brain.audit().rows))))
 
     brain.agent("nova").memory.write("x")
 
     assert seen == [("# 2026-08-30\n\n- 09:05 x\n", 1)]
 
 
-def _fail(_event: MemoryEvent) -> None:
+def _fail(_event: Event) -> None:
     message = "the hook is broken"
     raise RuntimeError(message)
 

@@ -9,7 +9,7 @@ import pytest
 from omnislash import ScopeError
 
 if TYPE_CHECKING:
-    from omnislash.core.events import MemoryEvent
+    from omnislash.core.events import Event
     from tests.integration.conftest import SampleBrain
 
 SENTENCE = "memory is read-only for this turn; nothing was written; do not retry"
@@ -45,7 +45,7 @@ def test_every_mutator_answers_the_fixed_sentence(
     sample.put_memory("main/MEMORY.md", "- rules\n")
     before = sample.files()
     brain = sample.open()
-    events: list[MemoryEvent] = []
+    events: list[Event] = []
     brain.on_event(events.append)
 
     answer = brain.agent("nova", heartbeat="briefing", replay=True).call(tool, arguments).to_json()

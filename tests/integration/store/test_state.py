@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-EVENT = {"at": "2026-08-30T09:05:00+00:00", "name": "memory:written", "payload": "{}"}
+EVENT = {"at": "2026-08-30T09:05:00+00:00", "name": "memory:written", "payload": "{}", "heartbeat": None}
 
 
 @pytest.fixture

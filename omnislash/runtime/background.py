@@ -1,0 +1,79 @@
+"""The threads of an open brain: the watcher of the index, the tick of summaries, and the scheduler of heartbeats.
+
+Rules: PERIOD-01, SCOPE-10, KNOB-26.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from omnislash.brain.files import BrainFiles
+    from omnislash.core.clock import Clock
+    from omnislash.index.live import LiveIndex
+    from omnislash.index.watcher import Watcher
+    from omnislash.runtime.beat_runs import RunTurn
+    from omnislash.runtime.scheduler import Scheduler
+    from omnislash.runtime.tick_answers import TickAnswer
+    from omnislash.runtime.ticking import Ticker
+    from omnislash.runtime.turns import Ports
+
+
+class Background:
+    """What runs beside the callers of a brain; each is started once, and nothing is loaded before."""
+
+    def __init__(self) -> None:
+        """Run nothing yet."""
+        self._watcher: Watcher | None = None
+        self._ticker: Ticker | None = None
+        self._scheduler: Scheduler | None = None
+
+    def start_indexing(self, index: Callable[[], LiveIndex]) -> Watcher:
+        """Keep a search index up to date."""
+        from omnislash.index.watcher import Watcher  # noqa: PLC0415 - numpy, which only a search needs
+
+        if self._watcher is None:
+            self._watcher = Watcher(index)
+            self._watcher.start()
+        return self._watcher
+
+    def start_ticking(
+        self,
+        config: Callable[[], BrainFiles],
+        clock: Clock,
+        tick: Callable[[datetime, Callable[[], bool]], TickAnswer],
+    ) -> Ticker:
+        """Run a tick at the times of `consolidation.schedule`."""
+        from omnislash.runtime.ticking import Ticker  # noqa: PLC0415 - what only a worker needs
+
+        if self._ticker is None:
+            self._ticker = Ticker(config, clock, tick)
+            self._ticker.start()
+        return self._ticker
+
+    def start_scheduling(self, ports: Ports, run_turn: RunTurn | None) -> Scheduler:
+        """Run heartbeats at their times, and hooks on their events; None runs them with their model."""
+        from omnislash.runtime import beat_runs, scheduler  # noqa: PLC0415 - as above
+
+        if self._scheduler is None:
+            self._scheduler = scheduler.Scheduler(ports, run_turn or beat_runs.run_with_model)
+            self._scheduler.start()
+        return self._scheduler
+
+    def stop(self) -> None:
+        """End scheduler and tick: a turn that runs is cancelled, a summary finished, and nothing more begins."""
+        if self._scheduler is not None:
+            self._scheduler.stop()
+            self._scheduler = None
+        if self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+
+    def stop_indexing(self) -> None:
+        """End the watcher; the index must be closed behind it."""
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
