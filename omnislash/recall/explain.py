@@ -1,6 +1,6 @@
 """Why a note was shown, or was not: the legs, the score, the floor, the decay, and one reason from a closed list.
 
-Rules: RECALL-01, RECALL-02, RECALL-04, RECALL-05, RECALL-15, TOOL-12.
+Rules: RECALL-01, RECALL-02, RECALL-04, RECALL-05, RECALL-15, TOOL-12, KNOB-O8.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SENTENCES = {
     Reason.UNDER_FLOOR: "Its score is under the floor.",
     Reason.SAID_ABOVE: "A note that says the same was shown above it.",
     Reason.OVER_LIMIT: "Enough notes came before it in the order.",
-    Reason.NO_EVIDENCE: "It shares no word of substance with the message, which recallGate asks for.",
+    Reason.NO_EVIDENCE: "Too little speaks for it, and recallGate asks for evidence.",
     Reason.NO_ROOM: "recallChars leaves no room for it.",
     Reason.CHANGED: "Its file changed while it was searched.",
 }
@@ -90,6 +90,8 @@ class Explanation:
     rank: float | None = None
     #: How the note begins.
     text: str = ""
+    #: What spoke for and against it, in one sentence; None where `recallGate` asked for no evidence.
+    evidence: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields in camelCase; None where nothing is known."""
@@ -108,6 +110,7 @@ class Explanation:
             "decay": self.decay,
             "rank": self.rank,
             "text": self.text,
+            **({} if self.evidence is None else {"evidence": self.evidence}),
         }
 
 
@@ -118,6 +121,7 @@ def explain(
     *,
     target: str | None = None,
     withheld: Mapping[int, Reason] | None = None,
+    evidence: Mapping[int, str] | None = None,
 ) -> tuple[Explanation, ...]:
     """Return how each hit came about or, with a target, the same for the notes that it means.
 
@@ -129,8 +133,9 @@ def explain(
         hits: What it found.
         target: A path as tools use it, or a text that a note has; None for the hits alone.
         withheld: Hits that were not shown after all, with the reason.
+        evidence: What spoke for and against each hit, in words, where the gate asked for it.
     """
-    explainer = _Explainer(view, scored, hits, withheld or {})
+    explainer = _Explainer(view, scored, hits, withheld or {}, evidence or {})
     if target is None:
         return tuple(explainer.explain(hit.note) for hit in hits)
     notes = explainer.find(target)
@@ -141,11 +146,18 @@ def explain(
 
 
 class _Explainer:
-    def __init__(self, view: View, scored: Scored, hits: tuple[Hit, ...], withheld: Mapping[int, Reason]) -> None:
+    def __init__(
+        self,
+        view: View,
+        scored: Scored,
+        hits: tuple[Hit, ...],
+        withheld: Mapping[int, Reason],
+        evidence: Mapping[int, str],
+    ) -> None:
         self._view = view
         self._scored = scored
         self._reader = NoteReader(view)
-        self._withheld = withheld
+        self._withheld, self._evidence = withheld, evidence
         self._shown = {hit.note for hit in hits}
         self._on_screen = shown_bodies(view, scored.request)
         self._bodies = {int(view.snapshot.notes["body"][hit.note]) for hit in hits}
@@ -204,6 +216,7 @@ class _Explainer:
             decay=round(float(scored.recency[note]), scoring.DECIMALS),
             rank=hit.rank,
             text=hit.snippet[:160],
+            evidence=self._evidence.get(note),
         )
 
     def _reason(self, note: int, text: str | None) -> Reason:  # noqa: PLR0911 - one return a reason

@@ -23,7 +23,7 @@ from omnislash.recall.legs import find_words, measure_meaning
 from omnislash.recall.scoped import allow_notes, corpus_of, may_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -142,7 +142,7 @@ def _find_reasons(
         yield f"{waiting} note{'s' * (waiting > 1)} could be searched by words only, their vectors are not made yet{cause}"
 
 
-def _explain_unread_hits(scored: Scored, hits: list[Hit]) -> tuple[str, ...]:
+def explain_unread_hits(scored: Scored, hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the reason to add when hits stand on words alone although the message itself could be read."""
     if scored.reasons or all(scored.meaning.judged[hit.note] for hit in hits):
         return ()
@@ -201,7 +201,7 @@ def choose(view: View, scored: Scored, *, looks_below: bool = True) -> SearchRes
     hits = list(_take(view, scored, reader, changed))
     reasons = (
         *scored.reasons,
-        *_explain_unread_hits(scored, hits),
+        *explain_unread_hits(scored, hits),
         *(f"{place} changed while it was searched" for place in sorted(changed - set(view.freshness.unreadable))),
     )
     below = _look_below(view, scored, reader, hits) if looks_below else BelowFloor()

@@ -49,6 +49,8 @@ class Conversation:
     questions: tuple[Question, ...]
     #: What was noted about each session.
     observations: tuple[tuple[str, ...], ...]
+    #: For each of them, in the same order, the numbers of the turns that it was taken from.
+    observed: tuple[tuple[frozenset[int], ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,12 @@ class Paragraphs:
 def read_pairs(name: str) -> tuple[Pair, ...]:
     """Return one of our own sets: `low_overlap_en`, `inflected_ru` or `inflected_de`."""
     return tuple(Pair(**each) for each in json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def read_unrelated_prompts() -> dict[str, dict[str, list[str]]]:
+    """Return ordinary prompts that have nothing to do with any memory: by language, then by what they are about."""
+    found: dict[str, dict[str, list[str]]] = json.loads((DATA / "unrelated_prompts.json").read_text(encoding="utf-8"))
+    return found
 
 
 def read_small_talk() -> dict[str, list[str]]:
@@ -113,13 +121,22 @@ def _read_conversation(record: dict[str, Any], name: str, corrected: dict[str, l
             turns.append(Turn(session, _add_minutes(start, number), _render(said)))
     questions = []
     for number, asked in enumerate(record["qa"]):
-        cited = " ".join(corrected.get(f"{name}_qa{number}", asked.get("evidence", [])))
-        keys = [(int(session), int(turn)) for session, turn in _TURN.findall(cited)]
-        evidence = frozenset(places[key] for key in keys if key in places)
+        evidence = _find_turns(corrected.get(f"{name}_qa{number}", asked.get("evidence", [])), places)
         if evidence and asked["category"] != _UNANSWERABLE:
             questions.append(Question(asked["question"], evidence, frozenset(turns[turn].session for turn in evidence)))
-    noted = (tuple(each[0] for person in by.values() for each in person) for by in record["observation"].values())
-    return Conversation(tuple(turns), tuple(questions), tuple(noted))
+    noted = [[each for person in by.values() for each in person] for by in record["observation"].values()]
+    said = tuple(tuple(text for text, _ in session) for session in noted)
+    observed = tuple(tuple(_find_turns(cited, places) for _, cited in session) for session in noted)
+    return Conversation(tuple(turns), tuple(questions), said, observed)
+
+
+def _find_turns(cited: str | list[str], places: dict[tuple[int, int], int]) -> frozenset[int]:
+    """Return the numbers of the turns that are named, as `D1:3` or in a list of such names."""
+    keys = [
+        (int(session), int(turn))
+        for session, turn in _TURN.findall(" ".join([cited] if isinstance(cited, str) else cited))
+    ]
+    return frozenset(places[key] for key in keys if key in places)
 
 
 def _parse_moment(text: str) -> datetime:

@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 from omnislash.core.scopes import Refusal, resolve_corpora
 from omnislash.errors import IndexUnavailableError, ScopeError, UsageError
 from omnislash.recall.coverage import judge
+from omnislash.recall.evidence import weigh_hits
 from omnislash.recall.explain import Explanation, Reason, explain
 from omnislash.recall.formatting import fit, render_block
 from omnislash.recall.hits import BelowFloor, Coverage, Hit, Request, SearchResult, Shown
 from omnislash.recall.legs import keep_ends
-from omnislash.recall.search import choose, score_notes
+from omnislash.recall.search import choose, explain_unread_hits, score_notes
 from omnislash.runtime.tools.reading import own_line
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from omnislash.core.corpora import Ref
     from omnislash.index.live import View
+    from omnislash.recall.evidence import Evidence
     from omnislash.recall.search import Scored
     from omnislash.runtime.tools.arguments import SearchArguments
     from omnislash.runtime.turns import Ports, Turn
@@ -102,11 +104,32 @@ class _Found:
     view: View | None = None
     scored: Scored | None = None
 
-    def explain(self, target: str | None, withheld: Mapping[int, Reason] | None = None) -> tuple[Explanation, ...]:
+    def explain(
+        self,
+        target: str | None,
+        *,
+        withheld: Mapping[int, Reason] | None = None,
+        weighed: Mapping[int, Evidence] | None = None,
+    ) -> tuple[Explanation, ...]:
         """Return how its hits came about, or what it made of a target."""
         if self.view is None or self.scored is None:
             return ()
-        return explain(self.view, self.scored, self.result.hits, target=target, withheld=withheld)
+        evidence = {note: each.describe() for note, each in (weighed or {}).items()}
+        return explain(self.view, self.scored, self.result.hits, target=target, withheld=withheld, evidence=evidence)
+
+    def without(self, withheld: Mapping[int, Reason]) -> SearchResult:
+        """Return the result without some hits; what was missing for a hit that is not shown is no hole."""
+        if self.scored is None:
+            return self.result
+        hits = tuple(hit for hit in self.result.hits if hit.note not in withheld)
+        before, after = (explain_unread_hits(self.scored, each) for each in (self.result.hits, hits))
+        reasons = tuple(each for each in self.result.reasons if each in after or each not in before)
+        coverage = judge(hits=len(hits), reasons=reasons)
+        return replace(self.result, hits=hits, coverage=coverage, reasons=reasons)
+
+    def weigh(self) -> dict[int, Evidence]:
+        """Return the evidence for each hit, by the number of its note."""
+        return {} if self.scored is None else weigh_hits(self.scored, [hit.note for hit in self.result.hits])
 
 
 def _search(ports: Ports, request: Request, *, looks_below: bool = True) -> _Found:
@@ -201,10 +224,9 @@ def recall(
         shown=shown or Shown(),
     )
     found = _search(ports, request, looks_below=False)
-    withheld: dict[int, Reason] = {}
-    if settings.recall_gate == "evidence" and found.scored is not None:
-        withheld = {hit.note: Reason.NO_EVIDENCE for hit in found.result.hits if not has_evidence(found.scored, hit)}
-    result = _without(found.result, withheld)
+    weighed = found.weigh() if settings.recall_gate == "evidence" else {}
+    withheld = {note: Reason.NO_EVIDENCE for note, each in weighed.items() if not each.is_enough}
+    result = found.without(withheld)
     lines = fit(result, ceiling=settings.recall_chars)
     withheld |= {hit.note: Reason.NO_ROOM for hit, line in zip(result.hits, lines, strict=True) if line is None}
     return Recall(
@@ -212,15 +234,5 @@ def recall(
         hits=result.hits,
         coverage=result.coverage,
         reasons=result.reasons,
-        explanations=found.explain(target, withheld) if explained else None,
+        explanations=found.explain(target, withheld=withheld, weighed=weighed) if explained else None,
     )
-
-
-def _without(result: SearchResult, withheld: Mapping[int, Reason]) -> SearchResult:
-    hits = tuple(hit for hit in result.hits if hit.note not in withheld)
-    return replace(result, hits=hits, coverage=judge(hits=len(hits), reasons=result.reasons))
-
-
-def has_evidence(scored: Scored, hit: Hit) -> bool:
-    """Tell whether a note shares a content word with the message: what `recallGate: evidence` asks for (KNOB-O8)."""
-    return any(hit.note in match.notes for match in scored.matches if not match.word.is_stop)

@@ -354,28 +354,15 @@ def test_removed_file_is_simply_gone(searched: SearchedBrain) -> None:
     check_silent(searched, "anchor")
 
 
-@pytest.mark.rule("KNOB-O8")
-def test_gate_for_evidence(searched: SearchedBrain) -> None:
-    """With `evidence` a turn shows those notes alone that share a content word; `memory_search` shows all."""
-    searched.sample.role("nova", "{recallGate: evidence}")
-    searched.note("the anchor chain", 0.9)
-    searched.note("nothing in common but the article", 0.95)
-
-    assert [hit.snippet for hit in searched.recall("is the anchor there").hits] == ["- the anchor chain"]
-    assert len(searched.search("is the anchor there").hits) == 2
-    assert searched.recall("is the basket there").to_json()["silent"]
-    searched.sample.put_memory("main/MEMORY.md", "- sync_report of Friday\n")
-    searched.embedder.cosines = {"sync": 0.9}
-    assert len(searched.recall("a sync report").hits) == 1
-
-
 @pytest.mark.rule("KNOB-O8", "RECALL-10", "RECALL-12")
 def test_gate_that_leaves_no_hit_of_an_incomplete_search(unreadable: SearchedBrain) -> None:
     """What could not be looked at is still said when the gate leaves nothing."""
     unreadable.sample.role("nova", "{recallGate: evidence}")
     unreadable.sample.put_memory("main/closed.md", "anchor\n")
+    unreadable.embedder.cosines["anchor"] = 0.49
 
     turn = unreadable.recall("something else")
+    assert len(unreadable.search("something else").hits) == 1
 
     assert (turn.hits, turn.coverage) == ((), "not-checked")
     assert turn.block.startswith(NOT_CHECKED)

@@ -93,6 +93,7 @@ def test_reason_of_days(brain: SearchedBrain) -> None:
 def test_reasons_of_a_turn(brain: SearchedBrain) -> None:
     """A hit that the gate withheld, and one for which recallChars has no room, are told apart."""
     brain.sample.role("nova", "{recallGate: evidence}")
+    brain.embedder.cosines = dict.fromkeys(brain.embedder.cosines, 0.49)
     found = brain.recall("basket", explained=True)
     assert found.hits == ()
     assert {reason for _, reason in reasons(brain.recall("basket", explained=True, target="main/MEMORY.md"))} >= {
@@ -100,7 +101,7 @@ def test_reasons_of_a_turn(brain: SearchedBrain) -> None:
     }
     assert {reason for _, reason in reasons(found)} == {"no-evidence"}
 
-    brain.sample.role("nova", "{recallChars: 190}")
+    brain.sample.role("nova", "{recallGate: floor, recallChars: 190}")
     found = brain.recall("anchor", explained=True)
     assert [reason for _, reason in reasons(found)].count("no-room") >= 1
     for text, reason in reasons(found):
