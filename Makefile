@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test lint format bench-writer bench-search bench-speed bench-ladder soak-writer ladder lock clean
+.PHONY: help demo test lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -41,6 +41,10 @@ bench-search: $(STAMP)  ## how well search finds; DATA=DIR with the public sets 
 	$(BIN)/python tests/bench/bench_search.py $(if $(DATA),--locomo $(DATA)/locomo10.json \
 		--corrections $(DATA)/locomo-corrections.json --xquad-en $(DATA)/xquad.en.json --xquad-ru $(DATA)/xquad.ru.json)
 
+bench-injection: $(STAMP)  ## how quiet recall is, with either gate; DATA=DIR adds the public conversations
+	$(BIN)/python tests/bench/bench_injection.py $(if $(DATA),--locomo $(DATA)/locomo10.json \
+		--corrections $(DATA)/locomo-corrections.json)
+
 bench-speed: $(STAMP)  ## how fast search is, from 1,000 to 200,000 notes
 	$(BIN)/python tests/bench/bench_speed.py
 
@@ -50,8 +54,14 @@ soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor i
 bench-ladder: $(STAMP)  ## a tick that has nothing to do, on ten years of logs in twenty lines
 	$(BIN)/python tests/bench/bench_ladder.py
 
+bench-turn: $(STAMP)  ## what a turn adds before the model is called, at 10,000 notes
+	$(BIN)/python tests/bench/bench_turn.py
+
 ladder: $(STAMP)  ## three years of nights against a model of the rules, then ticks that are killed in every state
 	$(BIN)/python tests/soak/soak_ladder.py
+
+month: $(STAMP)  ## December 2026 on brain-example by the clock: beats, talk, flushes, envelopes, summaries; twice
+	$(BIN)/python tests/soak/month.py
 
 lock: $(STAMP)  ## write requirements.lock anew from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

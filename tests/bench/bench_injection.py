@@ -4,7 +4,7 @@ The product is driven as a program would: brains in a directory, one role with `
 and `Agent.recall` with each message. Asked are ordinary prompts that have nothing to do with any memory, the questions
 that a brain answers, and the same number of questions whose answer lies in another brain.
 
-Constants of the gate were chosen on the even conversations and on our own sets; the odd conversations were seen twice on
+Constants of the gate were chosen on the even conversations and on our own sets; the odd conversations were seen several times on
 the way, and nothing was changed for them. Questions of the odd ones seldom share a name with the brain that they are
 asked of, those of the even ones often do, which is why their wrong brains differ.
 
