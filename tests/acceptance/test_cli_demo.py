@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -38,18 +37,15 @@ def _demo(environment: dict[str, str], *options: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.rule("WRITE-04", "WRITE-05", "WRITE-06", "WRITE-O5", "BUDGET-07", "BUDGET-11", "REPORT-07", "TOOL-16")
-@pytest.mark.rule("RECALL-05", "RECALL-08", "SCOPE-07")
+@pytest.mark.rule("RECALL-05", "RECALL-08", "SCOPE-07", "ENVELOPE-06", "FLUSH-05")
 def test_the_demo_tells_the_whole_story(environment: dict[str, str], tmp_path: Path) -> None:
-    """Every kind of verdict, the files, the log, the search, the crash and the approval are shown, within a minute."""
-    begun = time.monotonic()
+    """Every kind of verdict, the files, the log, the search, the turns, the crash and the approval are shown."""
     done = _demo(environment)
-    took_s = time.monotonic() - begun
     root = next(tmp_path.glob("omnislash-demo-*"))
     today = (root / "memory/main/2026/12/2026-12-01.md").read_text(encoding="utf-8")
     caught = re.search(r"nova: “(Counted .*)”", done.stdout)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert took_s < 60
     for outcome in ("written", "duplicate", "partial", "unconfirmed", "approval-required"):
         assert f"    {outcome}: " in done.stdout
     shown = " ".join(done.stdout.split())
@@ -60,6 +56,10 @@ def test_the_demo_tells_the_whole_story(environment: dict[str, str], tmp_path: P
     assert "out-of-scope: The role neither reads nor recalls its corpus" in shown
     assert "“Thanks, that was quick!” (nothing)" in shown
     assert "- [main/MEMORY.md:17] - Tomek is not rung before nine." in shown
+    assert "second turn: nothing" in shown
+    assert "- The choir collected its six vouchers and asked whether they may be given away." in shown
+    assert "flush: nothing_saved" in shown
+    assert "flush: saved Written to main/2026/12/2026-12-01.md." in shown
     assert ("pip install 'omnislash[multilingual]'" in shown) is not is_installed()
     assert "exactly once." in shown
     assert "\x1b" not in done.stdout

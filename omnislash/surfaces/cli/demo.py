@@ -55,6 +55,8 @@ _QUESTION = "Have the singers picked up what they bought?"
 _SMALL_TALK = "Thanks, that was quick!"
 _MESSAGE = "May I ring Tomek at eight?"
 _RUSSIAN = "Где Лена ищет чеки за неделю?"
+_ASKED = "What did the choir ask about its vouchers?"
+_DECIDED = "We decided to close at two on 23 December, because Tomek takes the train at four."
 #: Asked for a note in a line that nova does not read, and where that note lies.
 _STRANGE, _ELSEWHERE = "Does the lock of the box stick?", "ops/2026/12/2026-12-01.md"
 _WIDTH = 88
@@ -70,8 +72,8 @@ _DIFF_LINES = 16
 def demo(settings: Settings, *, keep: bool) -> int:
     """Show the whole job on a copy of the example brain, offline.
 
-    Three roles write at once, a budget is kept, what was written is found by its meaning, a worker is killed in the
-    middle of a write, and a person approves a deletion. It needs some fifteen seconds and no network.
+    Three roles write at once, a budget is kept, what was written is found by its meaning, an agent takes turns, a worker
+    is killed in the middle of a write, and a person approves a deletion. It needs some twenty seconds and no network.
     """
     settings.refuse_replay("omnislash demo")
     from omnislash.surfaces.cli.demo_stage import Stage  # noqa: PLC0415 - not needed for the help
@@ -83,7 +85,7 @@ def demo(settings: Settings, *, keep: bool) -> int:
         stage.remove()
     if settings.json:
         answer = {"brain": str(stage.root), "kept": keep, "verdicts": story.verdicts, "landed": story.landed}
-        print_json({**answer, "searches": story.searches})
+        print_json({**answer, "searches": story.searches, "runs": story.runs})
     elif not settings.quiet:
         _end(stage, keep=keep)
     return 0
@@ -100,6 +102,8 @@ class _Story:
         self.verdicts: list[dict[str, Any]] = []
         #: Every search and recall in order.
         self.searches: list[dict[str, Any]] = []
+        #: Every turn of the offline model in order.
+        self.runs: list[dict[str, Any]] = []
         #: How often the write of the crash stands in memory in the end.
         self.landed = 0
 
@@ -110,6 +114,7 @@ class _Story:
         self._four_answers()
         self._look_at_files()
         self._find()
+        self._turns()
         self._crash()
         self._approval()
 
@@ -266,6 +271,36 @@ class _Story:
         for line in (answer["block"] or "(nothing)").split("\n"):
             self._say(_shorten_note(line), indent="    ", fg="green")
         return answer
+
+    def _turns(self) -> None:
+        self._head("An agent takes turns")
+        self._say(
+            "When a session begins, the turn carries what the agent knows, each part in a block of its own; later it "
+            "carries only what has changed:"
+        )
+        self._say()
+        for which in ("first", "second"):
+            blocks = self._look("envelope", "--role", "nova", "--session", "desk")["blocks"]
+            parts = ", ".join(f"{each['name']} ({each['chars']} chars)" for each in blocks)
+            self._say(f"{which} turn: {parts or 'nothing'}", indent="    ", fg="green")
+        self._say()
+        self._say(
+            "Here the offline model answers: it has no opinion, quotes memory and follows fixed rules. After each turn a "
+            "curator looks whether something should outlive it, which is rarely so:"
+        )
+        for message in (_ASKED, _DECIDED):
+            self._talk(message)
+
+    def _talk(self, message: str) -> None:
+        run = self._stage.run(["chat", "--role", "nova", "--session", "counter", "--", message])
+        self.runs.append(run)
+        self._say()
+        self._say(f"Ida: “{message}”", indent="  ")
+        self._say(_shorten_note(run["text"]), indent="    ", fg="green")
+        flush = run["flush"]
+        self._say(f"flush: {flush['outcome']}", indent="    ", dim=True)
+        for write in flush["writes"]:
+            self._say(write["message"], indent="      ", dim=True)
 
     def _crash(self) -> None:
         self._head("The worker is killed in the middle of a write")
