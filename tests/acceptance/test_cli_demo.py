@@ -94,4 +94,5 @@ def test_the_demo_answers_as_json(environment: dict[str, str], tmp_path: Path) -
     assert any(hit["snippet"] == "- Tomek is not rung before nine." for hit in recalled["hits"])
     assert any("чеки" in hit["snippet"] for hit in russian["hits"])
     assert russian["coverage"] == ("full" if is_installed() else "incomplete")
+    assert [run["flush"]["outcome"] for run in answer["runs"]] == ["nothing_saved", "saved"]
     assert not list(tmp_path.glob("omnislash-demo-*"))

@@ -280,7 +280,7 @@ class _Story:
         )
         self._say()
         for which in ("first", "second"):
-            blocks = self._look("envelope", "--role", "nova", "--session", "desk")["blocks"]
+            blocks = self._stage.look(["envelope", "--role", "nova", "--session", "desk"])["blocks"]
             parts = ", ".join(f"{each['name']} ({each['chars']} chars)" for each in blocks)
             self._say(f"{which} turn: {parts or 'nothing'}", indent="    ", fg="green")
         self._say()
