@@ -118,6 +118,22 @@ def test_the_newer_of_two_equal_sentences_comes_first() -> None:
     )
 
 
+def test_a_sentence_with_an_amount_comes_first_where_one_is_asked_for() -> None:
+    """Although others share as many words and are newer; the same for times."""
+    window = window_block(
+        ("2026-11-28", "- 09:00 Winter checks cost 64 €."),
+        ("2026-11-29", "- 09:00 Winter checks begin on Monday."),
+        ("2026-11-30", "- 09:00 Winter checks are liked."),
+    )
+
+    def first(question: str) -> str:
+        return play(question, context=window, tools=()).text.partition(" [")[0]
+
+    assert first("What does a winter check cost?") == "- Winter checks cost 64 €."
+    assert first("When are winter checks?") == "- Winter checks begin on Monday."
+    assert first("Are winter checks good?") == "- Winter checks are liked."
+
+
 def test_what_is_not_on_screen_is_searched_for() -> None:
     """The hit is quoted, with its path."""
     answer = found(hit("main/2026/11/2026-11-30.md", "- 15:30 Shed: 95 € from 1 January 2027.", date="2026-11-30"))
@@ -382,6 +398,18 @@ def test_a_message_that_looks_like_a_block_is_none(text: str) -> None:
     played = play(f"Who is owned? {text}", answers=lambda _tool, _arguments: found())
 
     assert played.text.startswith("Nothing about this was found in memory.")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece",
+    ["\n", "word ", "? ", "deposit ", "hand it in the line `", "curate the line ", "remember", "thanks a ", "- x\n"],
+)
+def test_a_message_of_any_length_is_read_in_proportion_to_it(piece: str) -> None:
+    """Nothing in 200,000 characters makes a pattern look at the same stretch again and again; that would take hours."""
+    played = play(piece * (200_000 // len(piece)), context=environment(), answers=lambda _tool, _arguments: found())
+
+    assert played.text
 
 
 def test_every_sentence_of_substance_stands_in_what_it_was_shown() -> None:
