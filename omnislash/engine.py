@@ -51,14 +51,14 @@ if TYPE_CHECKING:
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
     from omnislash.runtime.approvals import Approval
-    from omnislash.runtime.beat_listing import BeatList
-    from omnislash.runtime.beat_runs import BeatRun, RunTurn
-    from omnislash.runtime.consolidation import Models, Progress
-    from omnislash.runtime.run_values import RunOptions
-    from omnislash.runtime.scheduler import Scheduler
+    from omnislash.runtime.beats.beat_runs import BeatRun, RunTurn
+    from omnislash.runtime.beats.listing import BeatList
+    from omnislash.runtime.beats.scheduler import Scheduler
+    from omnislash.runtime.ladder.consolidation import Models, Progress
+    from omnislash.runtime.ladder.tick_answers import LadderView, TickAnswer
+    from omnislash.runtime.ladder.ticking import Ticker
+    from omnislash.runtime.loop.run_values import RunOptions
     from omnislash.runtime.session_listing import SessionList, SessionView
-    from omnislash.runtime.tick_answers import LadderView, TickAnswer
-    from omnislash.runtime.ticking import Ticker
     from omnislash.runtime.tools.auditing import AuditPage
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
@@ -377,7 +377,7 @@ class Brain:
             UsageError: A line is not enabled.
             WriterUnavailableError: Another tick of this brain is running.
         """
-        from omnislash.runtime import consolidation  # noqa: PLC0415 - what only a tick needs
+        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - what only a tick needs
 
         self._prepare()
         return consolidation.consolidate(
@@ -391,13 +391,13 @@ class Brain:
 
     def plan_consolidation(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> TickAnswer:
         """Return what :meth:`consolidate` would do; nothing is done, and UsageError means the same."""
-        from omnislash.runtime import consolidation  # noqa: PLC0415 - as above
+        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - as above
 
         return consolidation.plan_consolidation(self._ports(), now=now or self._clock.now(), lines=lines)
 
     def show_ladder(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> LadderView:
         """Return the periods of the lines as trees: what exists, what is due and what waits."""
-        from omnislash.runtime import consolidation  # noqa: PLC0415 - as above
+        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - as above
 
         return consolidation.show_ladder(self._ports(), now=now or self._clock.now(), lines=lines)
 
@@ -405,7 +405,7 @@ class Brain:
 
     def heartbeats(self) -> BeatList:
         """Return how every heartbeat and hook stands: its schedule, when it runs next, and its last run."""
-        from omnislash.runtime.beat_listing import list_beats  # noqa: PLC0415 - what only heartbeats need
+        from omnislash.runtime.beats.listing import list_beats  # noqa: PLC0415 - what only heartbeats need
 
         return list_beats(self._ports())
 
@@ -429,7 +429,8 @@ class Brain:
             UsageError: There is no such heartbeat.
             WriterUnavailableError: A run of it is going on.
         """
-        from omnislash.runtime import beat_runs, heartbeats, run_values  # noqa: PLC0415 - as above
+        from omnislash.runtime.beats import beat_runs, heartbeats  # noqa: PLC0415 - as above
+        from omnislash.runtime.loop import run_values  # noqa: PLC0415 - as above
 
         return heartbeats.run_heartbeat(
             self._ports(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.verdicts import Verdict
-from omnislash.runtime.run_values import RunOptions
+from omnislash.runtime.loop.run_values import RunOptions
 from omnislash.runtime.tools import catalog, reading
 from omnislash.runtime.tools.arguments import (
     DEFAULT_HITS,
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from omnislash.core.scopes import Scope
     from omnislash.recall.hits import SearchResult, Shown
     from omnislash.runtime.delivery import Delivery
-    from omnislash.runtime.flush_files import FlushAnswer, FlushRequest
-    from omnislash.runtime.run_values import Run
+    from omnislash.runtime.flushing.flush_files import FlushAnswer, FlushRequest
+    from omnislash.runtime.loop.run_values import Run
     from omnislash.runtime.tools.catalog import Answer
     from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
     from omnislash.runtime.tools.searching import Explained, Recall
@@ -142,7 +142,7 @@ class Agent:
             ModelError: The model gave no answer; nothing of the turn is stored.
             UsageError: The session belongs to another role.
         """
-        from omnislash.runtime import running  # noqa: PLC0415 - not needed to write
+        from omnislash.runtime.loop import running  # noqa: PLC0415 - not needed to write
 
         return running.run_turn(
             self._turn, self._ports, session=session or self.session, message=message, options=options
@@ -164,7 +164,7 @@ class Agent:
             UsageError: The transcript names no speaker.
             WriterUnavailableError: Another review takes too long, or the state database can't be used.
         """
-        from omnislash.runtime import flush_files  # noqa: PLC0415 - what only a flush needs
+        from omnislash.runtime.flushing import flush_files  # noqa: PLC0415 - what only a flush needs
 
         return flush_files.flush_file(self._turn, self._ports, request)
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from omnislash.core.clock import Clock
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
-    from omnislash.runtime.beat_runs import RunTurn
-    from omnislash.runtime.scheduler import Scheduler
-    from omnislash.runtime.tick_answers import TickAnswer
-    from omnislash.runtime.ticking import Ticker
+    from omnislash.runtime.beats.beat_runs import RunTurn
+    from omnislash.runtime.beats.scheduler import Scheduler
+    from omnislash.runtime.ladder.tick_answers import TickAnswer
+    from omnislash.runtime.ladder.ticking import Ticker
     from omnislash.runtime.turns import Ports
 
 
@@ -47,7 +47,7 @@ class Background:
         tick: Callable[[datetime, Callable[[], bool]], TickAnswer],
     ) -> Ticker:
         """Run a tick at the times of `consolidation.schedule`."""
-        from omnislash.runtime.ticking import Ticker  # noqa: PLC0415 - what only a worker needs
+        from omnislash.runtime.ladder.ticking import Ticker  # noqa: PLC0415 - what only a worker needs
 
         if self._ticker is None:
             self._ticker = Ticker(config, clock, tick)
@@ -56,7 +56,7 @@ class Background:
 
     def start_scheduling(self, ports: Ports, run_turn: RunTurn | None) -> Scheduler:
         """Run heartbeats at their times, and hooks on their events; None runs them with their model."""
-        from omnislash.runtime import beat_runs, scheduler  # noqa: PLC0415 - as above
+        from omnislash.runtime.beats import beat_runs, scheduler  # noqa: PLC0415 - as above
 
         if self._scheduler is None:
             self._scheduler = scheduler.Scheduler(ports, run_turn or beat_runs.run_with_model)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo, DeltaToolCalls
 
     from omnislash.brain.files import BrainFiles
-    from omnislash.runtime.conversations import Conversation, Speech
+    from omnislash.runtime.loop.conversations import Conversation, Speech
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class ScriptedChatModel:
 
 
 def _read(messages: list[ModelMessage], info: AgentInfo) -> ChatRequest:
-    from omnislash.runtime.conversations import read_conversation  # noqa: PLC0415 - not needed before the first request
+    from omnislash.runtime.loop.conversations import read_conversation  # noqa: PLC0415 - not needed before the first request
 
     tools = tuple(tool.name for tool in info.function_tools)
     return ChatRequest(info.instructions or "", tools, read_conversation(messages), tuple(messages))

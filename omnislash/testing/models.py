@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omnislash.brain.files import BrainFiles
-    from omnislash.runtime.summarising import SummaryRequest
+    from omnislash.runtime.ladder.summarising import SummaryRequest
 
 
 class ScriptedModel:
-    """Satisfies `omnislash.runtime.models.Model`, and stands in for every model of a tick (`Brain.consolidate`).
+    """Satisfies `omnislash.runtime.models.summarisers.Model`, and stands in for every model of a tick (`Brain.consolidate`).
 
     Without a script, or after its end, it answers with the first statement of every source and the day of it.
     """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omnislash.runtime.harness import HarnessModel
+from omnislash.runtime.models.harness import HarnessModel
 from omnislash.testing import ScriptedModel
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from omnislash import UsageError
-from omnislash.runtime.run_values import Run
-from omnislash.runtime.scheduler import Scheduler
+from omnislash.runtime.beats.scheduler import Scheduler
+from omnislash.runtime.loop.run_values import Run
 
 if TYPE_CHECKING:
-    from omnislash.runtime.run_values import RunOptions
+    from omnislash.runtime.loop.run_values import RunOptions
     from omnislash.runtime.turns import Ports, Turn
     from tests.cases.conftest import CaseBrain, MakeBrain
 

@@ -20,8 +20,8 @@ from omnislash.envelope.memory_block import render_memory
 from omnislash.envelope.window import DayLog, render_window
 from omnislash.recall.formatting import render_block
 from omnislash.recall.hits import BelowFloor, Coverage, Hit, SearchResult
-from omnislash.runtime.flush_prompt import parse_flush_message, render_flush_message
-from omnislash.runtime.transcripts import parse_transcript
+from omnislash.runtime.flushing.flush_prompt import parse_flush_message, render_flush_message
+from omnislash.runtime.flushing.transcripts import parse_transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable

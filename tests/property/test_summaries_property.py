@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from omnislash.core.budgets import count_chars
 from omnislash.core.daily import append_entry, has_writing
 from omnislash.core.periods import parse_period
-from omnislash.runtime.offline import UNQUOTABLE, OfflineModel
-from omnislash.runtime.summarising import Refused, Source, SummaryRequest, check_answer, render_prompt
+from omnislash.runtime.ladder.summarising import Refused, Source, SummaryRequest, check_answer, render_prompt
+from omnislash.runtime.offline.summaries import UNQUOTABLE, OfflineModel
 
 MONDAY = date(2026, 8, 17)
 WEEK = parse_period("2026-W34")

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from omnislash import Brain
 from omnislash.engine import ModelOptions, SearchOptions
-from omnislash.runtime.beat_runs import run_with_model
-from omnislash.runtime.scheduler import Scheduler
+from omnislash.runtime.beats.beat_runs import run_with_model
+from omnislash.runtime.beats.scheduler import Scheduler
 from omnislash.testing import FixedClock
 from tests.soak.month_values import ZONE, Talk, Verdicts, list_ticks
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from omnislash.core.events import Event
     from omnislash.index.embedders.ports import Embedder
     from omnislash.runtime.delivery import Delivery
-    from omnislash.runtime.run_values import Run, RunOptions
+    from omnislash.runtime.loop.run_values import Run, RunOptions
     from omnislash.runtime.turns import Ports, Turn
 
 ROOT: Final = Path(__file__).parents[2]

@@ -62,7 +62,7 @@ class Tool:
 
 
 def _task(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answer:
-    from omnislash.runtime import tasks  # noqa: PLC0415 - models, which only a task needs
+    from omnislash.runtime.loop import tasks  # noqa: PLC0415 - models, which only a task needs
 
     return tasks.run_task(turn, ports, arguments)
 

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 
     from omnislash.engine import Brain
     from omnislash.runtime.agents import Agent
-    from omnislash.runtime.run_values import Run, RunEvent
+    from omnislash.runtime.loop.run_values import Run, RunEvent
     from omnislash.surfaces.cli.options import Settings
-
-#: Said once where the turn has no other model.
-_OFFLINE = (
-    "The offline model finds sentences by fixed rules and does not think. Name another with --model REF, as model in "
-    "the role's file, or as `default` under models in omnislash.yaml."
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -160,7 +154,7 @@ class Conversation:
         Raises:
             OmnislashError: The model gave no answer, or the role can't be run any more.
         """
-        from omnislash.runtime.run_values import RunOptions  # noqa: PLC0415 - not needed for a refusal
+        from omnislash.runtime.loop.run_values import RunOptions  # noqa: PLC0415 - not needed for a refusal
 
         def listen(event: RunEvent) -> None:
             self._progress.end()
@@ -177,30 +171,27 @@ class Conversation:
         """Return the lines that begin a talk: role, line, model and session, and what is unusual about them."""
         agent = self.agent()
         kept = self._brain.find_session(agent.session or "")
-        model, is_offline = self._find_model(agent)
         line = f"line {agent.scope.line}" if agent.scope.line is not None else "no memory"
         turns = f", {kept.turns} turn{'s' * (kept.turns != 1)} so far" if kept and kept.turns else ""
         session = "no session" if self.settings.replay else f"session {agent.session}{turns}"
-        told = [f"{agent.scope.role} · {line} · model {model} · {session}"]
-        if is_offline:
-            told.append(_OFFLINE)
+        told = [f"{agent.scope.role} · {line} · model {self._find_model(agent)} · {session}"]
         if self.settings.replay:
             told.append("Replay: memory is read and not written; each message stands alone, and nothing is kept.")
         return told
 
-    def _find_model(self, agent: Agent) -> tuple[str, bool]:
-        """Return the model of a turn as a person reads it, and whether it is the offline one."""
-        from omnislash.runtime.chat_models import find_turn_reference, name_model  # noqa: PLC0415 - the same
-        from omnislash.runtime.models import OFFLINE  # noqa: PLC0415 - the same
+    def _find_model(self, agent: Agent) -> str:
+        """Return the model of a turn as a person reads it."""
+        from omnislash.runtime.models.chat_models import find_turn_reference, name_model  # noqa: PLC0415 - the same
+        from omnislash.runtime.models.summarisers import OFFLINE  # noqa: PLC0415 - the same
 
         config = self._brain.config
         reference = self.asked.model or find_turn_reference(config, config.find_role(agent.scope.role)) or OFFLINE
         string = name_model(reference, config)
-        return (reference if string == reference else f"{reference} ({string})"), string == OFFLINE
+        return reference if string == reference else f"{reference} ({string})"
 
     def describe_model(self) -> str:
         """Return the model of the next turn, as a person reads it."""
-        return self._find_model(self.agent())[0]
+        return self._find_model(self.agent())
 
     def is_kept(self) -> bool:
         """Tell whether there is a session to go on with."""

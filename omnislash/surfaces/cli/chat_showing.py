@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.budgets import count_chars
-from omnislash.runtime.run_values import AnswerEnded, FlushOutcome, TextSaid, ToolAnswered, ToolCalled
+from omnislash.runtime.loop.run_values import AnswerEnded, FlushOutcome, TextSaid, ToolAnswered, ToolCalled
 from omnislash.surfaces.cli.output import print_line, show_controls
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from omnislash.envelope.blocks import Block, Sent
     from omnislash.runtime.delivery import Delivery
-    from omnislash.runtime.run_values import FlushReport, Run, RunEvent, Usage
+    from omnislash.runtime.loop.run_values import FlushReport, Run, RunEvent, Usage
 
 #: How much of an argument or a reason stands in the line of a tool.
 _ARGUMENT, _REASON = 48, 160

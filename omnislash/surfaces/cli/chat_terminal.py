@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from omnislash.runtime.run_values import Run
+    from omnislash.runtime.loop.run_values import Run
     from omnislash.surfaces.cli.chat_conversation import Conversation
 
 #: What a person may ask of the program, with what it does.

@@ -73,8 +73,8 @@ def _flush(
     settings: Settings, *, role: str, heartbeat: str | None, data: bytes, place: str | None, **options: Any
 ) -> dict[str, Any]:
     settings.find_root()
-    from omnislash.runtime.flush_files import FlushRequest  # noqa: PLC0415 - half a second of imports
-    from omnislash.runtime.run_values import RunOptions  # noqa: PLC0415 - the same
+    from omnislash.runtime.flushing.flush_files import FlushRequest  # noqa: PLC0415 - half a second of imports
+    from omnislash.runtime.loop.run_values import RunOptions  # noqa: PLC0415 - the same
 
     model = RunOptions(model=options.pop("model"))
     with settings.open_brain() as brain:

@@ -17,7 +17,7 @@ from omnislash.surfaces.cli.output import is_terminal, naming, print_json, print
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from omnislash.runtime.beat_runs import BeatRun
+    from omnislash.runtime.beats.beat_runs import BeatRun
     from omnislash.surfaces.cli.options import Settings
 
 #: Exit code of a run by its outcome: what asks for nothing was done completely.
@@ -109,7 +109,7 @@ def _run_quietly(settings: Settings, name: str) -> BeatRun:
 
 def _run_aloud(settings: Settings, name: str) -> BeatRun:
     """Run it, and print the answer as it comes with the tools in short lines."""
-    from omnislash.runtime.run_values import RunOptions  # noqa: PLC0415 - not needed for the help
+    from omnislash.runtime.loop.run_values import RunOptions  # noqa: PLC0415 - not needed for the help
     from omnislash.surfaces.cli.chat_showing import Talk  # noqa: PLC0415 - as above
 
     talk = Talk(live=is_terminal(), person=is_terminal(), quiet=False)

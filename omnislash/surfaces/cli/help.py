@@ -24,6 +24,7 @@ ORDER = (
     "roles",
     "chat",
     "models",
+    "offline",
     "writing",
     "budget",
     "search",

@@ -8,14 +8,14 @@ import pytest
 
 from omnislash import UsageError
 from omnislash.engine import ModelOptions
-from omnislash.runtime.run_values import RunOptions
+from omnislash.runtime.loop.run_values import RunOptions
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omnislash import Agent, Brain
-    from omnislash.runtime.run_values import Run
+    from omnislash.runtime.loop.run_values import Run
     from tests.integration.conftest import SampleBrain
 
 DAY = "2026/08/2026-08-30.md"

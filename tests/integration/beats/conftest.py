@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omnislash.runtime.agents import Agent
-from omnislash.runtime.run_values import Run
-from omnislash.runtime.scheduler import Scheduler
+from omnislash.runtime.beats.scheduler import Scheduler
+from omnislash.runtime.loop.run_values import Run
 from omnislash.testing import FixedClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omnislash import Brain
-    from omnislash.runtime.run_values import RunOptions
+    from omnislash.runtime.loop.run_values import RunOptions
     from omnislash.runtime.turns import Ports, Turn
     from tests.integration.conftest import SampleBrain
 

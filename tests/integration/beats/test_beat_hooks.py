@@ -9,7 +9,7 @@ import pytest
 
 from omnislash import ModelError
 from omnislash.core.events import EVENT_NAMES, MemoryFlushed
-from omnislash.runtime.hooks import RUNS_PER_HOUR
+from omnislash.runtime.beats.hooks import RUNS_PER_HOUR
 from tests.integration.beats.conftest import Beats, put_beat, put_hook
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omnislash import WriterUnavailableError
-from omnislash.runtime.beat_runs import CUT_OFF
-from omnislash.runtime.scheduler import Scheduler
+from omnislash.runtime.beats.beat_runs import CUT_OFF
+from omnislash.runtime.beats.scheduler import Scheduler
 from omnislash.testing import FixedClock
 from tests.integration.beats.conftest import SIX, Beats, FakeTurns, put_beat, put_hook
 from tests.integration.conftest import ROOT
@@ -28,8 +28,8 @@ _WORKER = """
 import os, sys
 from datetime import datetime, timedelta
 from omnislash import Brain
-from omnislash.runtime.run_values import Run
-from omnislash.runtime.scheduler import Scheduler
+from omnislash.runtime.loop.run_values import Run
+from omnislash.runtime.beats.scheduler import Scheduler
 from omnislash.testing import FixedClock
 
 root, start, minutes, log, deed = sys.argv[1:]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omnislash import ModelError
-from omnislash.runtime.beat_runs import NOTHING_ASKED, STILL_RUNNING, lock_path
-from omnislash.runtime.scheduler import LOOK_S, RUNS_MAX
+from omnislash.runtime.beats.beat_runs import NOTHING_ASKED, STILL_RUNNING, lock_path
+from omnislash.runtime.beats.scheduler import LOOK_S, RUNS_MAX
 from omnislash.store.locks import is_locked
 from tests.integration.beats.conftest import SIX, Beats, put_beat
 

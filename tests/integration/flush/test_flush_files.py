@@ -11,9 +11,9 @@ import pytest
 
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError, ScopeError, UsageError, WriterUnavailableError
-from omnislash.runtime.flush_files import LOCK_FILE, FlushAnswer, FlushRequest
-from omnislash.runtime.flush_prompt import MESSAGE_CHARS, TRANSCRIPT_CHARS, parse_flush_message
-from omnislash.runtime.run_values import RunOptions
+from omnislash.runtime.flushing.flush_files import LOCK_FILE, FlushAnswer, FlushRequest
+from omnislash.runtime.flushing.flush_prompt import MESSAGE_CHARS, TRANSCRIPT_CHARS, parse_flush_message
+from omnislash.runtime.loop.run_values import RunOptions
 from omnislash.store.locks import Owner, WriterLock
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 

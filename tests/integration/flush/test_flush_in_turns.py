@@ -12,14 +12,14 @@ import pytest
 
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError
-from omnislash.runtime.flush_prompt import FLUSH_MARKER, parse_flush_message
-from omnislash.runtime.run_values import FlushOutcome, RunOptions, TextSaid
+from omnislash.runtime.flushing.flush_prompt import FLUSH_MARKER, parse_flush_message
+from omnislash.runtime.loop.run_values import FlushOutcome, RunOptions, TextSaid
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 
 if TYPE_CHECKING:
     from omnislash import Brain
     from omnislash.core.events import Event
-    from omnislash.runtime.run_values import Run, RunEvent
+    from omnislash.runtime.loop.run_values import Run, RunEvent
     from omnislash.testing.chat_models import ChatRequest, Step
     from tests.integration.conftest import SampleBrain
 

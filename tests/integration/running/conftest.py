@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omnislash.engine import ModelOptions, SearchOptions
-from omnislash.runtime.chat_models import resolve_chat_model
+from omnislash.runtime.models.chat_models import resolve_chat_model
 from tests.integration.running.provider_servers import serve_providers
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ import pytest
 
 from omnislash import ScopeError, UsageError
 from omnislash.errors import ModelError
-from omnislash.runtime.run_values import RunOptions
+from omnislash.runtime.loop.run_values import RunOptions
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 from tests.integration.running.conftest import open_with, read_rows
 from tests.integration.running.provider_servers import TOKENS_IN, Answer, Call
 from tests.integration.running.test_cancelled_turns import open_scripted
 
 if TYPE_CHECKING:
-    from omnislash.runtime.run_values import Run
+    from omnislash.runtime.loop.run_values import Run
     from omnislash.testing import ChatRequest
     from tests.integration.conftest import SampleBrain
     from tests.integration.running.provider_servers import ProviderServer

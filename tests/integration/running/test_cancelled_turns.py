@@ -18,14 +18,14 @@ import pytest
 
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError, UsageError
-from omnislash.runtime.run_values import AnswerEnded, RunLimits, RunOptions, TextSaid, ToolAnswered
+from omnislash.runtime.loop.run_values import AnswerEnded, RunLimits, RunOptions, TextSaid, ToolAnswered
 from omnislash.testing import InterruptingDisk, ScriptedCall, ScriptedChatModel
 from tests.integration.running.conftest import WORDS_ONLY, open_with, read_rows, read_session
 from tests.integration.running.provider_servers import Silence
 
 if TYPE_CHECKING:
     from omnislash import Brain
-    from omnislash.runtime.run_values import RunEvent
+    from omnislash.runtime.loop.run_values import RunEvent
     from omnislash.testing import ChatRequest
     from tests.integration.conftest import SampleBrain
     from tests.integration.running.provider_servers import ProviderServer
@@ -104,7 +104,7 @@ _PROCESS = """
 import json, os, signal, sys
 from omnislash import Brain
 from omnislash.engine import ModelOptions, SearchOptions
-from omnislash.runtime.run_values import RunOptions
+from omnislash.runtime.loop.run_values import RunOptions
 from omnislash.testing import InterruptingDisk, ScriptedCall, ScriptedChatModel
 
 def interrupt(*_):

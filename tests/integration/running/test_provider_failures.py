@@ -12,7 +12,7 @@ import pytest
 
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError
-from omnislash.runtime.run_values import RunLimits, RunOptions
+from omnislash.runtime.loop.run_values import RunLimits, RunOptions
 from tests.integration.running.conftest import WORDS_ONLY, open_with, read_rows, read_session
 from tests.integration.running.provider_servers import Answer, Call, Failure, Silence, fail
 

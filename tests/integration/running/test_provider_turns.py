@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omnislash.runtime.run_values import AnswerEnded, RunOptions, TextSaid, ToolAnswered, ToolCalled
+from omnislash.runtime.loop.run_values import AnswerEnded, RunOptions, TextSaid, ToolAnswered, ToolCalled
 from tests.integration.running.conftest import open_with
 from tests.integration.running.provider_servers import TOKENS_IN, TOKENS_OUT, Answer, Call
 
 if TYPE_CHECKING:
-    from omnislash.runtime.run_values import RunEvent
+    from omnislash.runtime.loop.run_values import RunEvent
     from tests.integration.conftest import SampleBrain
     from tests.integration.running.provider_servers import ProviderServer
 

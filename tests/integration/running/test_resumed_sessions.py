@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omnislash import StorageError, UsageError
-from omnislash.runtime import session_turns
-from omnislash.runtime.run_values import RunOptions, TextSaid
+from omnislash.runtime.loop import session_turns
+from omnislash.runtime.loop.run_values import RunOptions, TextSaid
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 from tests.integration.running.conftest import read_rows, read_session
 from tests.integration.running.test_cancelled_turns import WRITE, open_scripted, said_to

@@ -14,7 +14,7 @@ import pytest
 
 from omnislash.core.events import MemoryConsolidated
 from omnislash.errors import ModelError, StorageError, UsageError, WriterUnavailableError
-from omnislash.runtime import consolidation
+from omnislash.runtime.ladder import consolidation
 from omnislash.testing import ScriptedModel
 from tests.integration.conftest import ROOT
 

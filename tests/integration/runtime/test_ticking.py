@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omnislash.runtime.ticking import LOOK_S, Ticker
+from omnislash.runtime.ladder.ticking import LOOK_S, Ticker
 from omnislash.testing import FixedClock, ScriptedModel
 from tests.integration.conftest import ROOT
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omnislash import Brain
-    from omnislash.runtime.tick_answers import TickAnswer
+    from omnislash.runtime.ladder.tick_answers import TickAnswer
     from tests.integration.conftest import SampleBrain
 
 #: Thursday, 20 August 2026, noon in UTC.
@@ -314,7 +314,7 @@ def test_the_thread_ticks_and_stops(sample: SampleBrain) -> None:
 _HASTY = """
 import sys
 from datetime import timedelta
-from omnislash.runtime import ticking
+from omnislash.runtime.ladder import ticking
 from omnislash.surfaces.cli.main import main
 ticking.next_instant = lambda schedule, *, after, zone: after + timedelta(seconds=0.2)
 sys.exit(main())

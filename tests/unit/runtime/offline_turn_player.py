@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omnislash.runtime.offline_turns import OfflineRequest, Said, answer_turn
+from omnislash.runtime.offline.turns import OfflineRequest, Said, answer_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnislash.runtime.cron import next_instant
+from omnislash.runtime.beats.cron import next_instant
 
 
 def list_instants(schedule: str, *, after: str, zone: str, count: int) -> list[str]:

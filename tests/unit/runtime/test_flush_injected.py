@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omnislash.runtime.injected import strip_blocks, strip_injected
+from omnislash.runtime.flushing.injected import strip_blocks, strip_injected
 
 RECALL = (
     "### Memory recall\n"

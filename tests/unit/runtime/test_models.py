@@ -15,9 +15,9 @@ from omnislash.brain.loading import load_brain
 from omnislash.core.lines import LineName
 from omnislash.core.periods import parse_period
 from omnislash.errors import ModelError
-from omnislash.runtime.harness import ANSWER_MAX_BYTES, HarnessModel
-from omnislash.runtime.models import find_reference, resolve_model
-from omnislash.runtime.summarising import Source, SummaryRequest
+from omnislash.runtime.ladder.summarising import Source, SummaryRequest
+from omnislash.runtime.models.harness import ANSWER_MAX_BYTES, HarnessModel
+from omnislash.runtime.models.summarisers import find_reference, resolve_model
 from omnislash.shipped import constitution_directory
 
 if TYPE_CHECKING:

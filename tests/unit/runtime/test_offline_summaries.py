@@ -12,8 +12,8 @@ import pytest
 from omnislash.core.budgets import count_chars
 from omnislash.core.clipping import clip_sources
 from omnislash.core.periods import Level, parse_period, period_on
-from omnislash.runtime.offline import OfflineModel
-from omnislash.runtime.summarising import Source, SummaryRequest, check_answer
+from omnislash.runtime.ladder.summarising import Source, SummaryRequest, check_answer
+from omnislash.runtime.offline.summaries import OfflineModel
 
 BRAIN = Path(__file__).resolve().parents[3] / "brain-example" / "memory"
 

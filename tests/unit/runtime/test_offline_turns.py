@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omnislash.runtime.offline_turns import Said
+from omnislash.runtime.offline.turns import Said
 from tests.unit.runtime.offline_turn_player import WRITTEN, environment, memory_block, play, window_block
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from omnislash.runtime.flush_prompt import render_flush_message
-from omnislash.runtime.spoken import Speaker, Spoken
+from omnislash.runtime.flushing.flush_prompt import render_flush_message
+from omnislash.runtime.flushing.spoken import Speaker, Spoken
 from tests.unit.runtime.offline_turn_player import environment, memory_block, play
 
 if TYPE_CHECKING:

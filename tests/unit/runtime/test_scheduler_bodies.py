@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from omnislash.runtime.beat_bodies import asks_nothing
-from omnislash.runtime.hooks import SHOWN_EVENTS, render_message
+from omnislash.runtime.beats.bodies import asks_nothing
+from omnislash.runtime.beats.hooks import SHOWN_EVENTS, render_message
 
 IDLE = [
     "",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from omnislash.runtime.cron import count_instants, last_instant, list_instants, next_instant
-from omnislash.runtime.due import CATCH_UP, COUNTED_MAX, Due, Seen, find_due, find_next
+from omnislash.runtime.beats.cron import count_instants, last_instant, list_instants, next_instant
+from omnislash.runtime.beats.due import CATCH_UP, COUNTED_MAX, Due, Seen, find_due, find_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

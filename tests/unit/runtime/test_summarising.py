@@ -9,7 +9,7 @@ import pytest
 
 from omnislash.core.clipping import clip_sources
 from omnislash.core.periods import parse_period
-from omnislash.runtime.summarising import Refused, Source, SummaryRequest, check_answer, render_prompt
+from omnislash.runtime.ladder.summarising import Refused, Source, SummaryRequest, check_answer, render_prompt
 
 CRITERIA = "You write the page that will stand for it.\nKeep decisions and their reasons."
 MONDAY = "# 2026-08-17\n\n- 09:00 Decided: the gate stays shut on Sundays, because nobody is there to watch it.\n"

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from omnislash.errors import UsageError
-from omnislash.runtime.flush_prompt import render_flush_message
-from omnislash.runtime.spoken import Speaker, Spoken, Transcript
-from omnislash.runtime.transcripts import decode_transcript, find_session, parse_transcript
+from omnislash.runtime.flushing.flush_prompt import render_flush_message
+from omnislash.runtime.flushing.spoken import Speaker, Spoken, Transcript
+from omnislash.runtime.flushing.transcripts import decode_transcript, find_session, parse_transcript
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
 

@@ -21,13 +21,20 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.tools import ToolDefinition
 
-from omnislash.runtime.chat_offline import make_request
-from omnislash.runtime.cli_chat import parse_call, render_cli_prompt
-from omnislash.runtime.conversations import Conversation, Mark, Speech, mark_text, read_arguments, read_conversation
-from omnislash.runtime.model_turns import add_usage, close_messages, make_preface
-from omnislash.runtime.provider_errors import explain_failure, hide_keys
-from omnislash.runtime.run_values import Usage
-from omnislash.runtime.session_turns import KEPT_CHARS, MOST_CHARS, count_dropped
+from omnislash.runtime.loop.conversations import (
+    Conversation,
+    Mark,
+    Speech,
+    mark_text,
+    read_arguments,
+    read_conversation,
+)
+from omnislash.runtime.loop.model_turns import add_usage, close_messages, make_preface
+from omnislash.runtime.loop.run_values import Usage
+from omnislash.runtime.loop.session_turns import KEPT_CHARS, MOST_CHARS, count_dropped
+from omnislash.runtime.models.chat_offline import make_request
+from omnislash.runtime.models.cli_chat import parse_call, render_cli_prompt
+from omnislash.runtime.models.provider_errors import explain_failure, hide_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import pytest
 
 from omnislash.envelope.blocks import Block, BlockName, Sent, Why
 from omnislash.runtime.delivery import Delivery
-from omnislash.runtime.run_values import (
+from omnislash.runtime.loop.run_values import (
     AnswerEnded,
     FlushOutcome,
     FlushReport,

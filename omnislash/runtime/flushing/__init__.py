@@ -1,0 +1,1 @@
+"""Reviewing a finished turn for what is worth keeping."""

@@ -1,0 +1,1 @@
+"""The tick that grows the period ladder."""

@@ -1,0 +1,1 @@
+"""Models by reference: providers, commands, and the offline one."""
