@@ -145,8 +145,9 @@ class Terminal:
 
     def end(self) -> int:
         """Read to the end and return the exit code."""
-        while self._read(45):
-            pass
+        deadline = time.monotonic() + 45
+        while self._read(0.5):
+            assert time.monotonic() < deadline, f"The talk does not end: {self.shown[self._seen :]!r}"
         os.close(self._leader)
         assert "Traceback" not in self.shown
         assert "observability" not in self.shown  # the library's advertisement

@@ -53,6 +53,19 @@ PROVES: dict[str, tuple[str, ...]] = {
         "PERIOD-O7",
         "PERIOD-O9",
     ),
+    "envelope": (
+        "ENVELOPE-02",
+        "ENVELOPE-04",
+        "ENVELOPE-06",
+        "ENVELOPE-07",
+        "ENVELOPE-08",
+        "ENVELOPE-O7",
+        "BOUNDARY-08",
+    ),
+    "envelope-alone": (
+        "ENVELOPE-06",
+        "ENVELOPE-O7",
+    ),
     "flush": (
         "FLUSH-02",
         "FLUSH-03",
@@ -62,6 +75,13 @@ PROVES: dict[str, tuple[str, ...]] = {
         "FLUSH-11",
         "FLUSH-13",
         "BOUNDARY-11",
+    ),
+    "heartbeat": (
+        "DECLARE-01",
+        "RESOLVE-03",
+        "REPORT-02",
+        "BOUNDARY-08",
+        "KNOB-25",
     ),
     "index": (
         "LINE-06",
