@@ -34,7 +34,7 @@ def test_priority_chars(desk: Desk) -> None:
     assert place.read_text() == lines
 
 
-@pytest.mark.rule("KNOB-27")
+@pytest.mark.rule("KNOB-27", "ENVELOPE-O6")
 def test_priority_chars_at_the_file_s_budget_hold_the_whole_file(desk: Desk) -> None:
     """Headings and all: a file that fills `fileMaxChars` is whole where `priorityChars` is as much."""
     desk.sample.manifest("{fileMaxChars: 500}")
