@@ -123,6 +123,7 @@ class Brain:
         self._state: State | None = None
         self._writer: Writer | None = None
         self._lock = threading.RLock()
+        self._telling = threading.local()
         self._files = MemoryFiles(root / "memory", disk=disk)
         self._directory = root / STATE_DIRECTORY
         self._client = WriterClient(
@@ -253,17 +254,26 @@ class Brain:
     # -- events ------------------------------------------------------------------------------------------------------
 
     def on_event(self, listener: Callable[[Event], None]) -> None:
-        """Call the listener after each change of memory that this process makes (EVENT-O4)."""
+        """Call the listener after each change of memory that this process makes (EVENT-O4).
+
+        It is called in the writer's own thread. What it writes itself is queued and comes next: it must not wait for it.
+        """
         self._listeners.append(listener)
 
     def _emit(self, event: Event) -> None:
         if _LOG.isEnabledFor(logging.DEBUG):  # the action log has every write; this is for looking on
             _LOG.debug("%s", event.name, extra={"action": event.name, **_loggable(event.to_json())})
-        for listener in self._listeners:
-            try:
-                listener(event)
-            except Exception:  # noqa: BLE001 - a listener is somebody else's code; its failure undoes no write
-                _LOG.exception("a listener failed", extra={"action": "listener_failed"})
+        is_nested, self._telling.is_on = self._is_telling, True
+        try:
+            for listener in self._listeners:
+                _tell(listener, event)
+        finally:
+            self._telling.is_on = is_nested
+
+    @property
+    def _is_telling(self) -> bool:
+        """Whether this thread is calling listeners: the writer goes on when they have returned."""
+        return getattr(self._telling, "is_on", False)
 
     def _announce(self, event: Event) -> None:
         """Note an event for the hooks of every process, and tell the listeners of this one."""
@@ -486,6 +496,8 @@ class Brain:
         worker = self._worker
         try:
             self._prepare()
+            if self._is_telling:
+                return self._client.enqueue(job)
             if worker is not None and not worker.is_stopping:
                 with contextlib.suppress(CancelledError):
                     return _wait_for(worker, job)
@@ -519,6 +531,13 @@ class Brain:
     ) -> None:
         """Close it."""
         self.close()
+
+
+def _tell(listener: Callable[[Event], None], event: Event) -> None:
+    try:
+        listener(event)
+    except Exception:  # noqa: BLE001 - a listener is somebody else's code; its failure undoes no write
+        _LOG.exception("a listener failed", extra={"action": "listener_failed"})
 
 
 def _wait_for(worker: Worker, job: Job) -> Verdict:

@@ -114,6 +114,12 @@ def queued(job: str, *, silent: bool = False) -> Verdict:
     return Verdict(Outcome.QUEUED, (), message, job=job)
 
 
+def queued_behind(job: str) -> Verdict:
+    """Return the answer to whoever writes while being told of a write: the writer waits for that call to return."""
+    message = "Queued: the writer is still telling of a write, so the memory is not yet updated. This write comes next."
+    return Verdict(Outcome.QUEUED, (), message, job=job)
+
+
 def unconfirmed(job: str, *, reason: str) -> Verdict:
     """Return the answer when the writer's verdict did not arrive (WRITE-04 to WRITE-06)."""
     message = (

@@ -89,6 +89,16 @@ class WriterClient:
             return answer
         return self._settle(job, deadline, answer)
 
+    def enqueue(self, job: Job) -> Verdict:
+        """Leave a job in the queue and wait for nobody: its caller stands in the way of the writer.
+
+        Raises:
+            WriterUnavailableError: The state database can't be used.
+        """
+        state = self._state()
+        self._insert(state, job)
+        return verdicts.queued_behind(self._find(state, job)["id"])
+
     def close(self) -> None:
         """Hang up on the worker."""
         while self._idle:

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 
 #: Each place that may catch every error, and why.
 EDGES = {
-    ("engine.py", "_emit"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
+    ("engine.py", "_tell"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
     ("runtime/beats/beat_runs.py", "_run"): "a model may be somebody else's code, and ends no scheduler (EVENT-O4)",
     ("runtime/beats/scheduler.py", "look"): "the worker writes on without heartbeats and hooks",
     ("runtime/loop/running.py", "_ask"): "a model may be somebody else's code, and its failure becomes one sentence",

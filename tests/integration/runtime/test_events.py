@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from omnislash import Brain
     from omnislash.core.events import Event
+    from omnislash.core.verdicts import Verdict
     from tests.integration.conftest import SampleBrain
 
 TODAY = "main/2026/08/2026-08-30.md"
@@ -260,3 +261,31 @@ def test_deposit_event_names_the_destination(sample: SampleBrain) -> None:
         "nova",
         "briefing",
     )
+
+
+@pytest.mark.rule("EVENT-O4", "WRITE-07")
+@pytest.mark.parametrize("with_worker", [False, True])
+def test_a_listener_may_write(sample: SampleBrain, with_worker: bool) -> None:
+    """What a listener writes is queued, said so at once, and lands behind the write that it was told of."""
+    brain = sample.open()
+    worker = brain.start_worker() if with_worker else None
+    answers: list[Verdict] = []
+
+    def listen_and_write(event: Event) -> None:
+        if event.name == "memory:written" and not answers:
+            answers.append(brain.agent("nova").memory.write("from the listener"))
+
+    brain.on_event(listen_and_write)
+    outer = brain.agent("nova").memory.write("the first")
+    after = brain.agent("nova").memory.write("the last")
+    if worker is not None:
+        worker.stop()
+
+    assert (outer.outcome, after.outcome) == ("written", "written")
+    assert [verdict.outcome for verdict in answers] == ["queued"]
+    assert "comes next" in answers[0].message
+    assert [line[8:] for line in sample.text("main/2026/08/2026-08-30.md").split("\n")[2:-1]] == [
+        "the first",
+        "from the listener",
+        "the last",
+    ]
