@@ -19,22 +19,27 @@ from omnislash.runtime.flushing.spoken import Speaker, Spoken, Transcript
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Names of speakers in English, German, French, Spanish, Italian, Portuguese, Polish, Russian and Ukrainian. What is as
+#: likely another word stays out, such as `ja`, `io`, `eu` and `si`.
 _WORDS: Final = {
-    Speaker.USER: ("user", "human", "me", "пользователь", "человек", "я"),
-    Speaker.ASSISTANT: (
-        "assistant",
-        "agent",
-        "ai",
-        "bot",
-        "model",
-        "claude",
-        "ассистент",
-        "помощник",
-        "агент",
-        "ии",
-        "бот",
+    Speaker.USER: (
+        *("user", "human", "me"),
+        *("benutzer", "benutzerin", "nutzer", "nutzerin", "anwender", "anwenderin", "mensch", "ich"),
+        *("utilisateur", "utilisatrice", "humain", "moi", "usuario", "usuaria", "humano", "humana"),
+        *("utente", "umano", "usuário", "usuária", "utilizador", "utilizadora"),
+        *("użytkownik", "użytkowniczka", "człowiek"),
+        *("пользователь", "человек", "я", "користувач", "користувачка", "людина"),
     ),
-    None: ("system", "tool", "tools", "система", "инструмент"),
+    Speaker.ASSISTANT: (
+        *("assistant", "agent", "ai", "bot", "model", "claude"),
+        *("assistent", "assistentin", "ki", "modell", "assistante", "ia", "modèle", "asistente", "agente", "modelo"),
+        *("assistente", "modello", "asystent", "asystentka"),
+        *("ассистент", "помощник", "агент", "ии", "бот", "модель", "асистент", "помічник", "ші"),
+    ),
+    None: (
+        *("system", "tool", "tools", "werkzeug", "werkzeuge", "système", "outil", "sistema", "herramienta"),
+        *("strumento", "ferramenta", "narzędzie", "система", "инструмент", "інструмент"),
+    ),
 }
 _SPEAKERS: Final = {word: speaker for speaker, words in _WORDS.items() for word in words}
 _NAME: Final = "|".join(sorted(_SPEAKERS, key=len, reverse=True))

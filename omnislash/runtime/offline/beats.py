@@ -31,26 +31,54 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from typing import Any
 
-    from omnislash.index.stemming import QueryWord
     from omnislash.runtime.offline.context import Note
     from omnislash.runtime.offline.requests import OfflineRequest, Script
+    from omnislash.runtime.offline.words import Subject
 
 _DEPOSIT = re.compile(
-    r"\b(?:deposit|hand|оставь|передай|положи)\b[^.!?\n]{0,80}?\b(?:line|лини[юиея]\w{0,3}) [`'\"«](?P<line>[a-z0-9-]{1,64})[`'\"»]",
+    r"\b(?:deposit|hand|hinterlege?|lege?|gib|оставь|передай|положи)\b[^.!?\n]{0,80}?"
+    r"\b(?:line|linie|лини[юиея]\w{0,3}) [`'\"«„](?P<line>[a-z0-9-]{1,64})[`'\"»“]",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
 #: As much of a sentence is read for subjects, in characters.
 _SUBJECTS_MAX: Final = 1_000
-_PLAN = re.compile(r"\bwrite one entry for the day\b[^.!?\n]*|\bзапиши одну запись на день\b[^.!?\n]*", re.IGNORECASE)
-_WORKING_DAY = re.compile(r"\bsince the last (?:working|business) day\b|с последнего рабочего дня", re.IGNORECASE)
-#: What stands before the list of subjects.
-_CONCERNS = re.compile(r".*\b(?:concerns?|is about|are about|касается|относится к|про)\b", re.IGNORECASE)
-_OR = re.compile(r",|\bor\b|\band\b|\bили\b|\bи\b", re.IGNORECASE)
-_AT_MOST: Final = re.compile(
-    r"\bat most (?P<count>\w+) sentences?\b|не больше (?P<number>\w+) предложени", re.IGNORECASE
+_PLAN = re.compile(
+    r"\bwrite one entry for the day\b[^.!?\n]*|\bschreibe? einen eintrag für den tag\b[^.!?\n]*"
+    r"|\bзапиши одну запись на день\b[^.!?\n]*",
+    re.IGNORECASE,
 )
-_NUMBERS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "одного": 1, "двух": 2, "трёх": 3, "трех": 3}
+_WORKING_DAY = re.compile(
+    r"\bsince the last (?:working|business) day\b|\bseit dem letzten (?:arbeits|werk)tag\b|с последнего рабочего дня",
+    re.IGNORECASE,
+)
+#: What stands before the list of subjects.
+_CONCERNS = re.compile(
+    r".*\b(?:concerns?|is about|are about|wenn etwas|falls etwas|касается|относится к|про)\b", re.IGNORECASE
+)
+#: What German has behind the list.
+_CONCERNED = re.compile(r"\s+betrifft\b.*", re.IGNORECASE)
+_OR = re.compile(r",|\bor\b|\band\b|\boder\b|\bund\b|\bили\b|\bи\b", re.IGNORECASE)
+_AT_MOST: Final = re.compile(
+    r"\bat most (?P<count>\w+) sentences?\b|\bhöchstens (?P<anzahl>\w+) sätze?n?\b|не больше (?P<number>\w+) предложени",
+    re.IGNORECASE,
+)
+_NUMBERS: Final = {
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "einen": 1,
+    "zwei": 2,
+    "drei": 3,
+    "vier": 4,
+    "fünf": 5,
+    "одного": 1,
+    "двух": 2,
+    "трёх": 3,
+    "трех": 3,
+}
 #: Sentences of an entry of the day when the prompt does not say.
 _SENTENCES: Final = 3
 #: The end of a deposit: ` — nova · briefing`.
@@ -165,20 +193,20 @@ def _is_due(note: Note, today: date, said_on: date) -> bool:
 
 def _read_limit(message: str) -> int:
     found = _AT_MOST.search(message)
-    word = (found["count"] or found["number"]).lower() if found else ""
+    word = next(filter(None, found.groups())).lower() if found else ""
     return int(word) if word.isdecimal() else _NUMBERS.get(word, _SENTENCES)
 
 
 # -- deposits --------------------------------------------------------------------------------------------------------
 
 
-def _find_list(what: str) -> list[tuple[QueryWord, ...]]:
+def _find_list(what: str) -> list[tuple[Subject, ...]]:
     """Return the subjects of `If something concerns a machine, the booking form or a key,`: each by its words."""
-    subjects = (find_subjects(part) for part in _OR.split(_CONCERNS.sub("", what)))
+    subjects = (find_subjects(part) for part in _OR.split(_CONCERNED.sub("", _CONCERNS.sub("", what))))
     return [words for words in subjects if words]
 
 
-def _is_concerned(note: Note, subjects: Sequence[tuple[QueryWord, ...]]) -> bool:
+def _is_concerned(note: Note, subjects: Sequence[tuple[Subject, ...]]) -> bool:
     """Tell whether an entry names one of the subjects, and is neither the entry of its day nor somebody's deposit."""
     if _is_plan(note) or _SIGNED.search(note.text):
         return False

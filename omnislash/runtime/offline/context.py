@@ -1,6 +1,7 @@
 r"""The blocks of a turn, read back: what stands in MEMORY.md, the window, the ladder and the recall, item by item.
 
-A block is text that the engine rendered, with the escapes of `core.escaping`; they are left as they are.
+A block is text that the engine rendered, with the escapes of `core.escaping`; they are taken back, so that a note reads
+as its file has it and is the same note wherever it was found. What was shown as U+FFFD stays so.
 Blocks that were withdrawn hold nothing, and of two copies under one path the later one counts (ENVELOPE-05).
 """
 
@@ -10,6 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
+
+from omnislash.core.escaping import escape_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +28,9 @@ _HIT = re.compile(r"- \[(?P<path>[^\[\]\n:]+):(?P<span>[0-9-]+)(?: · (?P<day>[0
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: First words of the withdrawal's text (ENVELOPE-08, ENVELOPE-09).
 _WITHDRAWN: Final = "(this "
+_ESCAPE = re.compile(r"&lt;\\?|^\\(?=[#=-])|\\(?=\[/?INST\])", re.MULTILINE)
+#: Characters behind an escape that decide whether it is one; the escapes look no further but past what nobody sees.
+_AHEAD: Final = 80
 #: What stands in place of the rest of a note in the recall.
 CUT: Final = " …"
 
@@ -42,6 +48,8 @@ class Note:
     time: str | None = None
     #: Heading that it stands under; '' for none.
     heading: str = ""
+    #: How well the search found it, 0 to 1; 0 where none did.
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +115,19 @@ def read_notes(text: str, path: str) -> tuple[Note, ...]:
             found = _DAY.search(said)
             heading, day = said, parse_day(found[0]) if found else on
         elif said and not _NOTICE.fullmatch(said):
-            notes.append(Note(text=said, path=path, day=day, time=time, heading=heading))
+            notes.append(Note(text=unescape(said), path=path, day=day, time=time, heading=heading))
     return tuple(notes)
+
+
+def unescape(text: str) -> str:
+    """Return a note's text without the escapes of a block: an escape is what the engine would make again of the rest."""
+    return _ESCAPE.sub(lambda found: _take_back(found, text), text)
+
+
+def _take_back(found: re.Match[str], text: str) -> str:
+    mark = "<" if found[0].startswith("&") else ""
+    rest = mark + text[found.end() : found.end() + _AHEAD]
+    return mark if escape_note(rest).startswith(found[0]) else found[0]
 
 
 def _walk(text: str) -> Iterator[tuple[str, str | None, str]]:
@@ -191,7 +210,7 @@ def _read_recall(text: str) -> tuple[tuple[Note, ...], str]:
     return tuple(note for hit, said in hits for note in read_hit("\n".join(said), hit["path"], hit["day"])), doubt
 
 
-def read_hit(snippet: str, path: str, day: str | None) -> tuple[Note, ...]:
+def read_hit(snippet: str, path: str, day: str | None, *, score: float = 0.0) -> tuple[Note, ...]:
     """Return the notes of a hit; `day` is that of the hit, where its path has none."""
     on = parse_day(day) if day else None
-    return tuple(replace(note, day=note.day or on) for note in read_notes(snippet, path))
+    return tuple(replace(note, day=note.day or on, score=score) for note in read_notes(snippet, path))

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from omnislash.runtime.offline.requests import OfflineRequest, Script
 
 _CURATE = re.compile(
-    r"\bcurate the line [`'\"«](?P<line>[a-z0-9-]+)[`'\"»]|\bприведи в порядок линию [`'\"«](?P<other>[a-z0-9-]+)[`'\"»]",
+    r"\bcurate the line [`'\"«](?P<line>[a-z0-9-]+)[`'\"»]|\bpflege die linie [`'\"«„](?P<linie>[a-z0-9-]+)[`'\"»“]"
+    r"|\bприведи в порядок линию [`'\"«](?P<other>[a-z0-9-]+)[`'\"»]",
     re.IGNORECASE,
 )
 #: The line with which a prompt wants the answer to end.
-_ENDING = re.compile(r"\bline that begins with `(?P<word>[^`\n]+)`")
+_ENDING = re.compile(r"\b(?:line that begins with|zeile, die mit) `(?P<word>[^`\n]+)`", re.IGNORECASE)
 #: Weight of cues from which an entry is a decision beyond doubt.
 _DECIDED_FROM: Final = 3.0
 #: Entries that are promoted in one run.
@@ -60,7 +61,7 @@ def is_curator_prompt(message: str) -> bool:
 def curate(request: OfflineRequest) -> Script:
     """Promote what was decided, ask for its notes to be retired, and say what was done."""
     found = _CURATE.search(request.message)
-    line = (found["line"] or found["other"]).lower() if found else ""
+    line = next(filter(None, found.groups())).lower() if found else ""
     frame = Frame(request.message)
     for tool in ("memory_overview", "memory_read", "memory_edit"):
         if tool not in request.tools:

@@ -38,7 +38,14 @@ _WEEKDAYS: Final = (
 #: Words of days by their distance from the day on which they are said.
 _RELATIVE: Final = (
     (0, re.compile(r"\b(today|tonight|this (?:morning|afternoon|evening)|heute|сегодня)\b", re.IGNORECASE)),
-    (1, re.compile(r"\b((?<!day after )tomorrow|завтра)\b", re.IGNORECASE)),
+    (
+        1,
+        re.compile(
+            r"\b((?<!day after )tomorrow|завтра"
+            r"|(?<!guten )(?<!heute )(?<!gestern )(?<!am )(?<!der )(?<!den )(?<!jeden )(?<!diesen )(?<!diesem )(?<!nächsten )morgen)\b",
+            re.IGNORECASE,
+        ),
+    ),
     (-1, re.compile(r"\b(yesterday|gestern|вчера)\b", re.IGNORECASE)),
     (2, re.compile(r"\b(day after tomorrow|übermorgen|послезавтра)\b", re.IGNORECASE)),
 )

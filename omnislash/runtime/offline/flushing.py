@@ -75,22 +75,27 @@ _WISH = re.compile(
     r"\b(?:i|we|she|he|they|[A-Z]\w+) (?:always )?(?:want|wants|prefer|prefers|would rather|likes? it|dislikes?|hates?)\b"
     r"|\bplease (?:always|never)\b|\bfrom now on\b|\b(?:i|we) (?:do not|don['’]t) (?:want|like)\b"
     r"|\b(?:предпочита\w+|хочет, чтобы|хочу, чтобы|хотим, чтобы|прошу всегда|прошу никогда|не любит|не люблю"
-    r"|больше нравится|впредь)\b",
+    r"|больше нравится|впредь)\b"
+    r"|\b(?:ich|wir|er|sie) (?:will|wollen|mag|mögen|hasse|hassen|hätten? gern\w*)\b"
+    r"|\b\w+ (?:möchte[nt]?|wünsch(?:t|e|en) sich|bevorzugt|bevorzuge|mag kein\w*|mag lieber)\b"
+    r"|\bbitte (?:immer|nie|niemals)\b|\b(?:ab sofort|ab jetzt|von nun an|künftig)\b|\blieber (?:nicht|ohne|mit)\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|might|i think|i guess|not sure|what if|suppose|imagine|if we|if i|let['’]s see|should we"
-    r"|for example|может быть|наверное|возможно|кажется|не уверен\w*|допустим|если бы|например)\b",
+    r"|for example|vielleicht|womöglich|eventuell|möglicherweise|ich glaube|ich denke|nicht sicher|angenommen, "
+    r"|stell dir vor|zum beispiel|sollten wir|wenn (?:wir|ich)|könnten? (?:wir|man|ich)|может быть|наверное|возможно|кажется|не уверен\w*|допустим|если бы|например)\b",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"\s*(?:please |пожалуйста,? )?(?:remember|forget|note (?:down|that)|look|tell|show|find|search|write|read|list|draft"
-    r"|explain|translate|summari[sz]e|(?:запомни|забудь|посмотри|скажи|расскажи|покажи|найди|поищи|напиши|прочитай"
+    r"\s*(?:please |пожалуйста,? |bitte )?(?:remember|always remember|forget|do(?:n['’]t| not) forget|note(?: down|:| that)|look|tell|show|find|search|write|read|list|draft"
+    r"|explain|translate|summari[sz]e|merke?n?|notier\w*|vergiss|vergessen|nicht vergessen|denke? daran|such\w*|zeige?|sage?"
+    r"|finde?|schreibe?|lies|erkläre?|übersetze?|fasse?|erzähle?|(?:не забудь|запиши|отметь|запомни|забудь|посмотри|скажи|расскажи|покажи|найди|поищи|напиши|прочитай"
     r"|переведи|объясни)(?:те)?)\b",
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"\s*(?:yes|yep|ok|okay|agreed|right|exactly|good|fine|done|да|хорошо|ладно|согласн\w+|верно|точно)\b",
+    r"\s*(?:yes|yep|ok|okay|agreed|right|exactly|good|fine|done|ja|jawohl|gut|genau|einverstanden|abgemacht|in ordnung|stimmt|richtig|passt|да|хорошо|ладно|согласн\w+|верно|точно)\b",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,}).*?(?:^(?P=mark)[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -101,12 +106,31 @@ _PASTED = re.compile(
 #: From so many lines on a message of mostly pasted lines is pasted as a whole.
 _PASTED_LINES: Final = 4
 _KEEPS: Final = (
-    (Worth.DECISION, re.compile(r"\bdeci|\bsettle|\bagree|\brules?\b|решен|решил|договор|правил", re.IGNORECASE)),
-    (Worth.COMMITMENT, re.compile(r"\bpromis|\bcommit|\bdeadline|\bdue\b|обещ|обязат|срок", re.IGNORECASE)),
-    (Worth.CORRECTION, re.compile(r"\bcorrect|\bmistake|\bwrong\b|исправл|ошиб|поправ", re.IGNORECASE)),
+    (
+        Worth.DECISION,
+        re.compile(
+            r"\bdeci|\bsettle|\bagree|\brules?\b|entsch|beschl|vereinbar|regel|решен|решил|договор|правил",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Worth.COMMITMENT,
+        re.compile(
+            r"\bpromis|\bcommit|\bdeadline|\bdue\b|versprech|zusage|frist|termin|обещ|обязат|срок", re.IGNORECASE
+        ),
+    ),
+    (
+        Worth.CORRECTION,
+        re.compile(
+            r"\bcorrect|\bmistake|\bwrong\b|korrektur|berichtig|fehler|falsch|исправл|ошиб|поправ", re.IGNORECASE
+        ),
+    ),
     (
         Worth.WISH,
-        re.compile(r"\bprefer|\bwants?\b|\bwish|\blikes?\b|\bhabit|предпоч|хотят|хочет|пожелан|нрав", re.IGNORECASE),
+        re.compile(
+            r"\bprefer|\bwants?\b|\bwish|\blikes?\b|\bhabit|wunsch|wünsch|vorlieb|gewohnheit|möchte|предпоч|хотят|хочет|пожелан|нрав",
+            re.IGNORECASE,
+        ),
     ),
 )
 

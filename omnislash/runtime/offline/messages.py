@@ -1,5 +1,9 @@
-"""What the offline model does with a message of a person: remember, forget, small talk, a question, a statement."""
+"""What the offline model does with a message of a person: remember, forget, small talk, a question, a statement.
 
+In English, German and Russian.
+"""
+
+# ruff: noqa: RUF001  (Cyrillic letters)
 from __future__ import annotations
 
 import re
@@ -17,33 +21,70 @@ if TYPE_CHECKING:
 
     from omnislash.runtime.offline.requests import OfflineRequest, Script
 
-_PLEASE = r"\s*+(?:(?:please|пожалуйста)[\s,]++)?"
+_PLEASE = r"\s*+(?:(?:please|bitte|пожалуйста)[\s,]++)?"
+#: What opens a wish to have something kept, in each language; `to` and `zu` stay, since they say that it is to be done.
+_REMEMBER_ENGLISH: Final = (
+    r"(?:always\s+remember(?=\s*:|\s+that\b)|remember(?P<always>\s+always)?|note(?:\s+down)?|make\s+a\s+note"
+    r"|keep\s+in\s+mind|do(?:n['’]t|\s+not)\s+forget)"
+    r"(?:\s*:|\s*,?\s+that\b|(?=\s+to\s))"
+)
+_REMEMBER_GERMAN: Final = (
+    r"(?:(?:merke?|notiere?)(?:\s+dir)?(?:\s+bitte)?(?P<immer>\s+(?:für\s+)?immer|\s+dauerhaft)?|merken|notieren|vormerken"
+    r"|denke?\s+(?:bitte\s+)?daran|vergiss\s+nicht|nicht\s+vergessen)"
+    r"(?:\s*:|\s*,?\s+dass\b)"
+)
+_REMEMBER_RUSSIAN: Final = (
+    r"(?:запомни(?:те)?|запиши(?:те)?|отметь(?:те)?|не\s+забудь(?:те)?|имей(?:те)?\s+в\s+виду)"
+    r"(?P<forever>\s+(?:навсегда|всегда))?(?:\s*:|\s*,?\s+что\b)"
+)
 _REMEMBER = re.compile(
-    rf"{_PLEASE}(?:remember|запомни(?:те)?)(?P<always>\s+(?:always|навсегда|всегда))?"
-    r"(?:\s*:|\s*,?\s+(?:that|что)\b)\s*(?P<text>.*)",
+    rf"{_PLEASE}(?:{_REMEMBER_ENGLISH}|{_REMEMBER_GERMAN}|{_REMEMBER_RUSSIAN})\s*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_ALWAYS = re.compile(rf"{_PLEASE}always\b", re.IGNORECASE)
 _FORGET = re.compile(
-    rf"{_PLEASE}(?:forget|забудь(?:те)?)(?:\s*:|\s*,?\s+(?:that|что)\b)\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL
+    rf"{_PLEASE}(?:forget|vergiss|vergesse|забудь(?:те)?)(?:\s+bitte)?(?:\s*:|\s*,?\s+(?:that|dass|что)\b)\s*(?P<text>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
+#: A tag of a block of ours, and where the name in one begins.
+_TAG = re.compile(r"<(/?)(agent-[a-z-]+)\b[^<>\n]*>", re.IGNORECASE)
+_NAME = re.compile(r"(?=agent-)", re.IGNORECASE)
 _SMALL_TALK: Final = {
     "hello": re.compile(
-        r"(?:hi|hello|hey|good (?:morning|day|afternoon|evening)|привет|здравствуй(?:те)?|добрый (?:день|вечер)"
-        r"|доброе утро)(?:,? \w+)?"
+        r"(?:hi|hello|hey|good (?:morning|day|afternoon|evening)|hallo|moin|servus|grüß (?:dich|gott)|guten (?:morgen|tag|abend)"
+        r"|привет|здравствуй(?:те)?|добрый (?:день|вечер)|доброе утро)(?:,? \w+)?"
     ),
-    "thanks": re.compile(r"(?:thanks|thank you|many thanks|thx|спасибо|благодарю)(?:[ ,.]+\w+){0,3}"),
-    "bye": re.compile(r"(?:bye|goodbye|good night|see you(?: \w+)?|пока|до свидания|до завтра|спокойной ночи)"),
-    "fine": re.compile(r"(?:ok|okay|fine|great|good|all right|yes|no|хорошо|ладно|ок|понятно|ясно|да|нет|отлично)"),
+    "thanks": re.compile(
+        r"(?:thanks|thank you|many thanks|thx|danke|vielen dank|herzlichen dank|besten dank|dank(?:e)? dir|спасибо|благодарю)"
+        r"(?:[ ,.]+\w+){0,3}"
+    ),
+    "bye": re.compile(
+        r"(?:bye|goodbye|good night|see you(?: \w+)?|tschüss?|tschau|auf wiedersehen|bis (?:bald|morgen|später|dann)|gute nacht"
+        r"|schönen (?:feierabend|abend|tag)(?: noch)?|пока|до свидания|до завтра|спокойной ночи)"
+    ),
+    "fine": re.compile(
+        r"(?:ok|okay|fine|great|good|all right|yes|no|gut|alles klar|in ordnung|prima|super|ja|nein|passt|genau"
+        r"|хорошо|ладно|ок|понятно|ясно|да|нет|отлично)"
+    ),
 }
 _ASKS = re.compile(
-    r"\s*(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|will|would|should|has|have"
-    r"|tell me|show|find|search|look up|list|кто|что|когда|где|почему|зачем|как|какой|какая|какое|какие|сколько|чей"
-    r"|куда|откуда|расскажи|найди|покажи|поищи|есть ли|wer|was|wann|wo|warum|wie|welche[rsn]?)\b",
+    r"\s*(?:and |und |а |и |ну )?(?:who|what|when|where|why|how|which|whose|whom|is|are|am|was|were|do|does|did|can|could|will"
+    r"|would|should|shall|may|must|has|have|tell me|show|find|search|look up|list|(?:at|until|since|for|from|in|on|by) "
+    r"(?:what|when|which|how)"
+    r"|кто|кого|кому|кем|что|чего|чему|чем|когда|где|почему|зачем|как|какой|какая|какое|какие|каких|каким|какую|сколько"
+    r"|чей|чья|чьё|чьи|куда|откуда|расскажи|найди|покажи|поищи|скажи|напомни|есть ли|можно ли|[^\W\d_]+ ли"
+    r"|(?:в|во|на|с|со|к|ко|у|о|об|за|до|для|из|от|по|под|при|про) "
+    r"(?:кого|кому|ком|кем|чего|чему|чём|чем|что|как(?:ой|ого|ому|ом|им|ие|их|ую)|скольк(?:о|их|и)|котор\w+)"
+    r"|wer|wen|wem|wessen|wann|wo|woher|wohin|womit|wofür|worüber|warum|wieso|weshalb|wie|wieviel|welche[rsmn]?"
+    r"|(?:um|ab|bis|seit|von|mit|für|in|an|auf|zu|bei) (?:wie|wann|welche[rsmn]?|wen|wem|was|wo)"
+    r"|ist|sind|war|waren|hat|haben|hatte|hatten|kann|können|darf|dürfen|muss|müssen|soll|sollen|wird|werden|gibt es|gibt’s"
+    r"|zeige?|suche?|finde?|sage? mir|erzähle?)\b",
     re.IGNORECASE,
 )
 _ASKS_THE_DAY = re.compile(
     r"\s*(?:what (?:day|date)(?: of the week)?(?: is (?:it|today))?(?: today)?|какой (?:сегодня )?день(?: недели)?"
-    r"|какое (?:сегодня )?число)\W*",
+    r"|какое (?:сегодня )?число|welcher (?:wochen)?tag ist heute|welches datum (?:ist|haben wir) heute"
+    r"|den wievielten haben wir(?: heute)?)\W*",
     re.IGNORECASE,
 )
 #: Files that are read at most to find an entry word for word.
@@ -54,7 +95,8 @@ def answer_message(request: OfflineRequest) -> Script:
     """Answer what a person wrote; the steps of the first rule that holds."""
     frame, message = Frame(request.message), request.message
     if found := _REMEMBER.fullmatch(message):
-        return (yield from _remember(request, found["text"].strip(), frame, is_always=bool(found["always"])))
+        is_always = bool(found["always"] or found["immer"] or found["forever"] or _ALWAYS.match(message))
+        return (yield from _remember(request, _clean(found["text"]), frame, is_always=is_always))
     if found := _FORGET.fullmatch(message):
         return (yield from _forget(request, found["text"].strip(), frame))
     plain = message.strip().rstrip("!.,)( ").casefold()
@@ -66,6 +108,29 @@ def answer_message(request: OfflineRequest) -> Script:
     if "?" in message or _ASKS.match(message):
         return (yield from answer_question(request, frame))
     return frame.say("statement")
+
+
+def _clean(text: str) -> str:
+    """Return what is to be kept, without what could be taken for a block of ours when it is read again."""
+    kept: list[str] = []
+    endless: set[str] = set()
+    at = 0
+    while found := _TAG.search(text, at):
+        kept.append(text[at : found.start()])
+        at, closing = found.end(), f"</{found[2]}>"
+        end = -1 if found[1] or closing in endless else text.find(closing, at)
+        if end >= 0:
+            at = end + len(closing)
+        else:
+            endless.add(closing)
+    *before, last = _NAME.split("".join([*kept, text[at:]]))
+    return "".join([*map(_open_no_tag, before), last]).strip()
+
+
+def _open_no_tag(text: str) -> str:
+    """Return what stands before the name of a block, without the brackets that would make it a tag."""
+    bare = text.rstrip("</ \t")
+    return bare + text[len(bare) :].partition("<")[0]
 
 
 def _remember(request: OfflineRequest, text: str, frame: Frame, *, is_always: bool) -> Script:

@@ -2,18 +2,19 @@
 
 What it is asked decides which rules hold; the first that fits:
 
-- A transcript of a turn that is over: `offline_flushing` keeps at most three settled sentences, or answers `done`.
-- `Curate the line X`: `offline_curating` puts decisions of dated sections in order, word for word.
-- `Write one entry for the day`, and `If something concerns A or B, deposit it in the line X`: `offline_beats`.
-- `remember: …`, `remember that …`, `remember always: …` (a priority), in Russian `запомни: …`, `запомни навсегда: …`: one
-  `memory_write` of these words.
-- `forget: …`, `забудь: …`: `memory_delete` of the one entry that reads so, or has all of these words.
+- A transcript of a turn that is over: `flushing` keeps at most three settled sentences, or answers `done`.
+- `Curate the line X`: `curating` puts decisions of dated sections in order, word for word.
+- `Write one entry for the day`, and `If something concerns A or B, deposit it in the line X`: `beats`.
+- `remember: …`, `remember that …`, `remember always: …` (a priority), `note that …`, in German `Merke dir: …`, in Russian
+  `запомни: …`, and the like: one `memory_write` of these words.
+- `forget: …`, `vergiss: …`, `забудь: …`: `memory_delete` of the one entry that reads so, or has all of these words.
 - A greeting, thanks and the like: one fixed sentence.
-- A question: the notes that share the most words with it, quoted with their paths (`offline_answers`).
+- A question: the notes that share the most words with it, quoted with their paths (`answers`).
 - Anything else: one fixed sentence that says what it can do.
 
-Its own sentences (`offline_sentences`) speak of the answer and never of the world; they are Russian where most letters of
-the message are Cyrillic, else English. What a tool refuses is reported in the tool's own words. In a conversation it says
+Its own sentences (`sentences`) speak of the answer and never of the world, in the language of the message: English, German
+or Russian (`languages`). What a tool refuses is reported in the tool's own words. The events behind the prompt of a hook's
+run are no part of the prompt, and no rule reads them. In a conversation it says
 once that it is the offline model, and how to name another.
 
 `answer_turn` is asked once for every step of a turn and sees what the loop sees. It is pure: the same request always
@@ -25,8 +26,10 @@ Rules: FLUSH-05, FLUSH-09, FLUSH-10, REPORT-03, CURATE-03, CURATE-04, CURATE-07.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from omnislash.runtime.beats.event_blocks import cut_events
 from omnislash.runtime.flushing.flush_prompt import parse_flush_message
 from omnislash.runtime.offline.beats import follow_prompt, is_beat_prompt
 from omnislash.runtime.offline.curating import curate, is_curator_prompt
@@ -46,6 +49,7 @@ __all__ = ["OfflineCall", "OfflineRequest", "Said", "answer_turn"]
 
 def answer_turn(request: OfflineRequest) -> OfflineCall | str:
     """Return the next step of a turn: a tool to call, or the answer that ends it."""
+    request = replace(request, message=cut_events(request.message))
     script, is_talk = _choose(request)
     step = _play(script, _answers(request))
     is_over = not isinstance(step, OfflineCall)

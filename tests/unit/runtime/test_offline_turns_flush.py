@@ -47,7 +47,15 @@ def flush(
         ("Мы решили закрываться в четыре, потому что позже никто не приходит.", None),
         ("Томек обещал вернуть колесо не позднее 12 декабря.", None),
         ("Лена предпочитает счета на бумаге.", None),
+        ("Wir haben beschlossen, freitags um vier zu schließen.", None),
+        ("Tomek hat Herrn Brandt das Rad spätestens zum 12. Dezember zugesagt.", None),
+        ("Korrektur: Der Ersatzschlüssel hängt im Büro, nicht in der Kiste.", None),
+        ("Ida möchte Rechnungen auf Papier.", None),
         # The day that a word means is put behind it.
+        (
+            "Wir haben beschlossen, dass morgen um vier geschlossen wird.",
+            "Wir haben beschlossen, dass morgen um vier geschlossen wird. (morgen: 2026-12-02)",
+        ),
         (
             "We decided to close at four tomorrow.",
             "We decided to close at four tomorrow. (tomorrow: 2026-12-02)",
@@ -87,6 +95,10 @@ def test_a_settled_sentence_of_a_person_is_kept_word_for_word(text: str, kept: s
         "We decided that the password = " + "hunter2hunter2hunter2" + " stays.",
         "We decided " + "very " * 60 + "much.",
         "Может быть, решили закрываться в четыре.",
+        "Vielleicht haben wir beschlossen, um vier zu schließen.",
+        "Merke dir: Wir haben beschlossen, um vier zu schließen.",
+        "Haben wir beschlossen, um vier zu schließen?",
+        "note that we decided to close at four on Fridays",
     ],
 )
 def test_a_turn_with_nothing_settled_is_done(text: str) -> None:
