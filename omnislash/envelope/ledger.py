@@ -2,29 +2,43 @@
 
 The text itself is not kept. Losing the ledger costs one more delivery, never a memory.
 
+One id may name two conversations: that of a harness, which asks for what to add to it, and the one that omnislash runs
+a model in. Neither has seen what was added to the other, so each has a ledger of its own.
+
 Rules: ENVELOPE-06, ENVELOPE-10, ENVELOPE-O7.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from omnislash.envelope.assemble import Ledger
 from omnislash.envelope.blocks import BlockName
+from omnislash.envelope.forgetting import forget_sessions, make_instant
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from omnislash.envelope.assemble import Receipt
     from omnislash.store.state import State
 
-#: How long a session that nobody uses is remembered, in days.
-KEPT_DAYS: Final = 90
 #: How far the note of a session's last use may lag behind, in days, so that a quiet turn writes nothing.
 _LAG: Final = timedelta(days=1)
 
 
-def read_ledger(state: State, session: str) -> Ledger:
-    """Return what the session was sent.
+class Carrier(StrEnum):
+    """Whose conversation a session's blocks go into."""
+
+    #: A harness's: it asks for the text of each turn and adds it itself.
+    HARNESS = "harness"
+    #: The one that omnislash keeps, and runs a model in.
+    MODEL = "model"
+
+
+def read_ledger(state: State, session: str, carrier: Carrier) -> Ledger:
+    """Return what one conversation of the session was sent.
 
     Raises:
         WriterUnavailableError: The database can't be read.
@@ -32,7 +46,7 @@ def read_ledger(state: State, session: str) -> Ledger:
     found = state.row("find_session", id=session)
     if found is None:
         return Ledger()
-    rows = state.rows("list_session_blocks", session=session)
+    rows = state.rows("list_session_blocks", session=session, carrier=carrier.value)
     names = {name.value: name for name in BlockName}
     hashes = {(names[row["name"]], row["place"]): row["hash"] for row in rows if row["name"] in names}
     return Ledger(hashes=hashes, used_at=found["used_at"])
@@ -40,26 +54,22 @@ def read_ledger(state: State, session: str) -> Ledger:
 
 def needs_note(ledger: Ledger, receipt: Receipt, *, now: datetime) -> bool:
     """Tell whether a turn has to be noted at all; most turns send nothing, and write nothing."""
-    return not receipt.is_empty or ledger.used_at is None or ledger.used_at < _instant(now - _LAG)
+    return not receipt.is_empty or ledger.used_at is None or ledger.used_at < make_instant(now - _LAG)
 
 
-def note_delivery(state: State, session: str, receipt: Receipt, *, role: str, now: datetime) -> None:
+def note_delivery(state: State, session: str, receipt: Receipt, *, carrier: Carrier, role: str, now: datetime) -> None:
     """Note that a turn was sent; inside a transaction of the caller's.
 
-    A session that is new makes room first: those that nobody used for :data:`KEPT_DAYS` days are forgotten.
+    A session that is new makes room first: a little is forgotten of those that nobody used for long.
     """
-    at = _instant(now)
+    at = make_instant(now)
+    where = {"session": session, "carrier": carrier.value}
     if state.row("find_session", id=session) is None:
-        state.run("prune_sessions", before=_instant(now - timedelta(days=KEPT_DAYS)))
+        forget_sessions(state, now=now)
     state.run("open_session", id=session, role=role, at=at)
     if receipt.clears:
-        state.run("clear_session_blocks", session=session)
+        state.run("clear_carrier_blocks", **where)
     for name, place in receipt.dropped:
-        state.run("drop_session_block", session=session, name=name.value, place=place)
+        state.run("drop_session_block", **where, name=name.value, place=place)
     for (name, place), found in receipt.sent:
-        state.run("set_session_block", session=session, name=name.value, place=place, hash=found, at=at)
-
-
-def _instant(moment: datetime) -> str:
-    """Return an instant so that texts compare as instants do."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds")
+        state.run("set_session_block", **where, name=name.value, place=place, hash=found, at=at)

@@ -129,32 +129,63 @@ ON CONFLICT (id) DO UPDATE SET used_at = :at;
 SELECT * FROM sessions WHERE id = :id;
 
 -- name: list_sessions
-SELECT s.*, (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns
+SELECT s.*, s.removed + (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns
 FROM sessions s WHERE (:role IS NULL OR s.role = :role) ORDER BY s.used_at DESC, s.id LIMIT :limit;
 
 -- name: view_session
-SELECT s.*, (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns FROM sessions s WHERE s.id = :id;
+SELECT s.*, s.removed + (SELECT count(*) FROM session_turns t WHERE t.session = s.id) AS turns
+FROM sessions s WHERE s.id = :id;
 
--- name: prune_sessions
-DELETE FROM sessions WHERE used_at < :before;
+-- name: touch_session
+UPDATE sessions SET used_at = :at WHERE id = :id;
+
+-- name: shorten_session
+UPDATE sessions SET first_turn = max(first_turn, :first), most_bytes = NULL WHERE id = :id;
+
+-- name: bound_session
+UPDATE sessions SET most_bytes = :bytes WHERE id = :id;
+
+-- name: count_removed_turns
+UPDATE sessions SET removed = removed + :turns WHERE id = :id;
+
+-- name: find_session_used
+SELECT id FROM sessions WHERE used_at BETWEEN :since AND :until LIMIT 1;
+
+-- name: list_unused_sessions
+SELECT id FROM sessions WHERE used_at < :before ORDER BY used_at LIMIT :limit;
+
+-- name: drop_session
+DELETE FROM sessions WHERE id = :id;
 
 -- name: list_session_blocks
-SELECT * FROM session_blocks WHERE session = :session ORDER BY name, place;
+SELECT * FROM session_blocks WHERE session = :session AND carrier = :carrier ORDER BY name, place;
 
 -- name: set_session_block
-INSERT OR REPLACE INTO session_blocks (session, name, place, hash, at) VALUES (:session, :name, :place, :hash, :at);
+INSERT OR REPLACE INTO session_blocks (session, carrier, name, place, hash, at)
+VALUES (:session, :carrier, :name, :place, :hash, :at);
 
 -- name: drop_session_block
-DELETE FROM session_blocks WHERE session = :session AND name = :name AND place = :place;
+DELETE FROM session_blocks
+WHERE session = :session AND carrier = :carrier AND name = :name AND place = :place;
+
+-- name: clear_carrier_blocks
+DELETE FROM session_blocks WHERE session = :session AND carrier = :carrier;
 
 -- name: clear_session_blocks
 DELETE FROM session_blocks WHERE session = :session;
 
 -- name: add_session_turn
-INSERT INTO session_turns (session, at, messages) VALUES (:session, :at, :messages);
+INSERT INTO session_turns (session, at, messages, size)
+VALUES (:session, :at, :messages, length(CAST(:messages AS BLOB)));
+
+-- name: list_turn_sizes
+SELECT id, size FROM session_turns WHERE session = :session AND id >= :first ORDER BY id;
 
 -- name: list_session_turns
-SELECT * FROM session_turns WHERE session = :session ORDER BY id;
+SELECT * FROM session_turns WHERE session = :session AND id >= :first ORDER BY id;
+
+-- name: drop_session_turns
+DELETE FROM session_turns WHERE session = :session AND id <= :until;
 
 -- name: find_beat_look
 SELECT * FROM beats WHERE id = :id;
@@ -205,6 +236,15 @@ SELECT * FROM cursors WHERE name = :name;
 
 -- name: set_cursor
 INSERT OR REPLACE INTO cursors (name, value) VALUES (:name, :value);
+
+-- name: set_flush_mark
+INSERT OR REPLACE INTO cursors (name, value, used_at, tried) VALUES (:name, :value, :at, :tried);
+
+-- name: date_flush_marks
+UPDATE cursors SET used_at = :at WHERE used_at IS NULL AND name GLOB 'flush:*';
+
+-- name: prune_flush_marks
+DELETE FROM cursors WHERE used_at < :before AND name GLOB 'flush:*';
 
 -- name: list_cursors
 SELECT * FROM cursors ORDER BY name;

@@ -95,16 +95,20 @@ CREATE TABLE sessions (
     id          TEXT PRIMARY KEY,
     role        TEXT NOT NULL,
     started_at  TEXT NOT NULL,
-    used_at     TEXT NOT NULL
+    used_at     TEXT NOT NULL,
+    first_turn  INTEGER NOT NULL DEFAULT 0,                  -- oldest turn that is still sent; 0: none was left out
+    most_bytes  INTEGER,                                     -- how much the next turn may be sent; NULL: as usual
+    removed     INTEGER NOT NULL DEFAULT 0                   -- turns that are here no more
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_used ON sessions (used_at);
 CREATE TABLE session_blocks (
     session     TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    carrier     TEXT NOT NULL CHECK (carrier IN ('harness', 'model')),  -- whose conversation it was sent into
     name        TEXT NOT NULL,                               -- agent-memory, agent-memory-periods, ...
     place       TEXT NOT NULL,                               -- path or line of the block; '' for one that has neither
     hash        TEXT NOT NULL,                               -- SHA-256 of the text that was sent
     at          TEXT NOT NULL,
-    PRIMARY KEY (session, name, place)
+    PRIMARY KEY (session, carrier, name, place)
 ) STRICT, WITHOUT ROWID;
 
 -- What was said in a session that omnislash itself runs a model in: one row for each turn.
@@ -112,9 +116,11 @@ CREATE TABLE session_turns (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     session     TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     at          TEXT NOT NULL,
-    messages    TEXT NOT NULL                                -- JSON list of messages
+    messages    TEXT NOT NULL,                               -- JSON list of messages
+    size        INTEGER NOT NULL                             -- bytes of them in UTF-8
 ) STRICT;
-CREATE INDEX session_turns_session ON session_turns (session, id);
+-- With the size in it, so that sizes are read without the messages.
+CREATE INDEX session_turns_session ON session_turns (session, id, size);
 
 -- How far each schedule was looked at: what came due behind it is made up for, or noted as missed.
 CREATE TABLE beats (
@@ -142,8 +148,10 @@ CREATE TABLE runs (
 CREATE INDEX runs_beat ON runs (beat, due_at);
 CREATE INDEX runs_open ON runs (outcome) WHERE outcome = 'running';
 
--- The last event that each hook was handed.
+-- The last event that each hook was handed, and how many records of each transcript were reviewed.
 CREATE TABLE cursors (
     name        TEXT PRIMARY KEY,
-    value       INTEGER NOT NULL
+    value       INTEGER NOT NULL,
+    used_at     TEXT,                                        -- ISO instant in UTC; NULL for a hook's
+    tried       INTEGER                                      -- records that a review had read when it failed
 ) STRICT, WITHOUT ROWID;

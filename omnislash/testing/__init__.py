@@ -9,7 +9,7 @@ They change a real directory, so what a test finds there afterwards is what a us
 
 from __future__ import annotations
 
-from omnislash.testing.chat_models import ChatRequest, ScriptedCall, ScriptedChatModel
+from omnislash.testing.chat_models import ChatRequest, ScriptedCall, ScriptedChatModel, ScriptedSilence
 from omnislash.testing.clock import FixedClock
 from omnislash.testing.disks import (
     Call,
@@ -37,6 +37,7 @@ __all__ = [
     "ScriptedCall",
     "ScriptedChatModel",
     "ScriptedModel",
+    "ScriptedSilence",
     "StoppingDisk",
     "WrappedDisk",
 ]

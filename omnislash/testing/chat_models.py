@@ -32,6 +32,14 @@ class ScriptedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptedSilence:
+    """The model says nothing more until its turn is ended."""
+
+    #: Seconds after which it goes on all the same, so that no test hangs.
+    most_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """What the model was sent in one request."""
 
@@ -65,14 +73,15 @@ class ChatRequest:
         return self.conversation.said
 
 
-Step: TypeAlias = "str | ScriptedCall | Sequence[str | ScriptedCall] | BaseException | Callable[[ChatRequest], Step]"
+Part: TypeAlias = "str | ScriptedCall | ScriptedSilence"
+Step: TypeAlias = "Part | Sequence[Part] | BaseException | Callable[[ChatRequest], Step]"
 
 
 class ScriptedChatModel:
     """Stands in for every model of turns: hand it to `ModelOptions(chat=...)`, or `.model` to `RunOptions`.
 
-    A step of the script answers one request: a text, a call (or several, with text between), an exception that is
-    raised, or a function from the request to such a step. After its end every request is answered with `Done.`
+    A step of the script answers one request: a text, a call (or several, with text and silence between), an exception
+    that is raised, or a function from the request to such a step. After its end every request is answered with `Done.`
     """
 
     def __init__(self, *script: Step, name: str = "scripted", piece: int = 7) -> None:
@@ -121,11 +130,13 @@ class ScriptedChatModel:
             step = await anyio.to_thread.run_sync(step, request)
         if isinstance(step, BaseException):
             raise step
-        parts = [step] if isinstance(step, str | ScriptedCall) else step
+        parts = [step] if isinstance(step, str | ScriptedCall | ScriptedSilence) else step
         for place, part in enumerate(parts):
             if isinstance(part, str):
                 for start in range(0, len(part), self._piece):
                     yield part[start : start + self._piece]
+            elif isinstance(part, ScriptedSilence):
+                await anyio.sleep(part.most_s)
             else:
                 call = f"{request.conversation.next_call_id}-{place}"
                 yield {place: DeltaToolCall(part.tool, part.to_text(), tool_call_id=call)}

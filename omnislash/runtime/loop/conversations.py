@@ -1,7 +1,8 @@
 """The messages of a model request, told apart: what stands, what opens the turn, who said what.
 
-A turn puts its memory beside the person's words, in contents of their own that carry a mark.
+A turn puts its memory beside the person's words, each in a content of its own that carries a mark.
 The marks are ours, are kept in a session's rows, and never reach a provider.
+What a library adds to a request carries none, and so is taken for nobody's words.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from pydantic_ai.messages import (
         ModelMessage,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Mark(StrEnum):
-    """What a text of ours beside a person's words is."""
+    """What a text of a user message is."""
 
     #: MEMORY.md and the ladder as they are now; never stored.
     STANDING = "standing"
@@ -34,6 +35,11 @@ class Mark(StrEnum):
     SHORTENED = "shortened"
     #: What the turn opens with: window, recall, withdrawals.
     OPENING = "opening"
+    #: A person's words.
+    MESSAGE = "message"
+
+
+_MARKS = frozenset(Mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +93,24 @@ def mend_text(text: str) -> str:
 
 
 def mark_text(text: str, mark: Mark) -> TextContent:
-    """Return a text of ours as a content that carries its mark."""
+    """Return a text as a content that carries its mark."""
     from pydantic_ai.messages import TextContent  # noqa: PLC0415 - heavy
 
     return TextContent(text, metadata=str(mark))
 
 
 def read_conversation(messages: Iterable[ModelMessage]) -> Conversation:
-    """Return the messages of a request, told apart."""
+    """Return the messages of a request, told apart; where a message carries its mark, those without are passed over."""
     from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart, UserPromptPart  # noqa: PLC0415 - heavy
 
+    messages = tuple(messages)
+    words = {Mark.MESSAGE} if _has_marked_message(messages) else {Mark.MESSAGE, None}
     ours = dict.fromkeys(Mark, "")
     said: list[Speech] = []
     calls: dict[str, ToolCallPart] = {}
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, UserPromptPart):
-            said += _read_prompt(part, ours)
+            said += _read_prompt(part, ours, words)
         elif isinstance(part, ToolReturnPart):
             said.append(_read_answer(part, calls.get(part.tool_call_id)))
         elif isinstance(part, TextPart) and part.content:
@@ -113,19 +121,39 @@ def read_conversation(messages: Iterable[ModelMessage]) -> Conversation:
     return Conversation(standing=ours[Mark.STANDING], shortened=ours[Mark.SHORTENED], said=tuple(said))
 
 
-def _read_prompt(part: UserPromptPart, ours: dict[Mark, str]) -> list[Speech]:
-    """Return the message of a prompt, with its opening; note in `ours` what stands."""
+def _has_marked_message(messages: Iterable[ModelMessage]) -> bool:
+    from pydantic_ai.messages import UserPromptPart  # noqa: PLC0415 - heavy
+
+    prompts = (part for message in messages for part in message.parts if isinstance(part, UserPromptPart))
+    return any(mark == Mark.MESSAGE for part in prompts for mark, _ in _read_contents(part))
+
+
+def _read_contents(part: UserPromptPart) -> Iterable[tuple[Mark | None, str]]:
+    """Yield the texts of a prompt, each with the mark that it carries."""
     contents: Sequence[UserContent] = [part.content] if isinstance(part.content, str) else part.content
-    opening, words = "", []
     for content in contents:
         mark, text = getattr(content, "metadata", None), getattr(content, "content", content)
-        if mark in {Mark.STANDING, Mark.SHORTENED}:
-            ours[Mark(mark)] = str(text)
-        elif mark == Mark.OPENING:
-            opening = str(text)
-        elif isinstance(text, str):
-            words.append(text)
-    return [Speech("user", "\n\n".join(words), opening=opening)] if words else []
+        if isinstance(text, str):
+            yield (Mark(mark) if isinstance(mark, str) and mark in _MARKS else None), text
+
+
+def _read_prompt(part: UserPromptPart, ours: dict[Mark, str], words: Container[Mark | None]) -> list[Speech]:
+    """Return the message of a prompt, with its opening; note in `ours` what stands.
+
+    Args:
+        part: The prompt.
+        ours: Filled with the texts that stand.
+        words: Marks of what a person said; None among them for a text without one.
+    """
+    opening, said = "", []
+    for mark, text in _read_contents(part):
+        if mark in words:
+            said.append(text)
+        elif mark is Mark.OPENING:
+            opening = text
+        elif mark is not None:
+            ours[mark] = text
+    return [Speech("user", "\n\n".join(said), opening=opening)] if said else []
 
 
 def _read_answer(part: ToolReturnPart, call: ToolCallPart | None) -> Speech:

@@ -7,6 +7,7 @@ what a tool did is told even when the model never heard of it.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -35,6 +36,7 @@ from omnislash.runtime.loop.tool_loop import check_complete, explain_rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pydantic_ai.agent import AgentRunEvents
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
@@ -63,9 +65,10 @@ class Question:
     #: The newest message, as the person wrote it.
     message: str
 
-    def render(self) -> str | list[UserContent]:
+    def render(self) -> list[UserContent]:
         """Return the contents of the newest message."""
-        return [mark_text(self.opening, Mark.OPENING), self.message] if self.opening else self.message
+        message = mark_text(self.message, Mark.MESSAGE)
+        return [mark_text(self.opening, Mark.OPENING), message] if self.opening else [message]
 
 
 def make_preface(ours: Mapping[Mark, str]) -> list[ModelMessage]:
@@ -140,12 +143,13 @@ class _Talk:
             message_history=list(self._question.history),
             usage_limits=UsageLimits(request_limit=self._limits.requests),
         )
-        async with self._model, turn as events:
-            self._stop.bind(events.cancel)
-            try:
-                await self._listen(events)
-            except errors.RunCancelled as ended:
-                self._keep(ended.new_messages(), is_stopped=True)
+        with quote_as_it_is():
+            async with self._model, turn as events:
+                self._stop.bind(events.cancel)
+                try:
+                    await self._listen(events)
+                except errors.RunCancelled as ended:
+                    self._keep(ended.new_messages(), is_stopped=True)
         return self._spoken
 
     async def _listen(self, events: AgentRunEvents[str]) -> None:
@@ -202,8 +206,33 @@ class _Talk:
 
 
 def make_settings(limits: RunLimits) -> ModelSettings:
-    """Return how each request is sent: within its time, from the provider's cache where it has one, tried by us only."""
-    return ModelSettings(request_timeout=limits.request_s, timeout=limits.request_s, max_retries=0, cache=True)
+    """Return how each request is sent: within its time, from the provider's cache where it has one, tried by us only.
+
+    The library adds nothing to the system prompt: what a text of others is, the memory module and the blocks say.
+    """
+    return ModelSettings(
+        request_timeout=limits.request_s,
+        timeout=limits.request_s,
+        max_retries=0,
+        cache=True,
+        framing_announcement="never",
+    )
+
+
+def quote_as_it_is() -> AbstractContextManager[None]:
+    """Return a context in which the library sends no messages of its own about texts that look like its tags.
+
+    It would otherwise put a system message beside every note, message or tool answer with such a text in it: then what a
+    note says would change what the system says, from turn to turn (ENVELOPE-12), and who wrote it would be told wrongly.
+    The setting `framing_announcement` leaves these messages in, and the library has no public switch for them; this one
+    is what it uses itself for texts that are read rather than followed.
+    A version of the library that lacks it has no such messages, or is found out by the tests.
+    """
+    try:
+        from pydantic_ai._framing import second_model_prompt  # noqa: PLC0415 - not in every version
+    except ImportError:
+        return nullcontext()
+    return second_model_prompt()
 
 
 # -- what is kept ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model as ChatModel
 
     from omnislash.runtime.delivery import Delivery
+    from omnislash.runtime.loop.tree import Tree
 
 
 # -- while it runs ---------------------------------------------------------------------------------------------------
@@ -76,11 +77,11 @@ RunEvent = TextSaid | ToolCalled | ToolAnswered | AnswerEnded
 class RunLimits:
     """Where a turn is ended although the model would go on."""
 
-    #: Requests to the model in one turn, tool rounds included.
+    #: Requests to models in one turn: tool rounds and those of its sub-agents included, its flush not.
     requests: int = 40
     #: Seconds for one request.
     request_s: float = 300.0
-    #: Seconds for the whole turn.
+    #: Seconds for the whole turn, its sub-agents included.
     turn_s: float = 1800.0
 
 
@@ -103,40 +104,11 @@ class RunOptions:
     #: How many agents are above this one: 0 for the first, 1 for its sub-agent.
     depth: int = 0
     limits: RunLimits = RunLimits()
+    #: What the agents of one turn share; None for the first of them, whose limits hold for all.
+    tree: Tree | None = None
 
 
 # -- what came of it -------------------------------------------------------------------------------------------------
-
-
-class FlushOutcome(StrEnum):
-    """What a flush came to (FLUSH-13, FLUSH-O1)."""
-
-    SAVED = "saved"
-    NOTHING_SAVED = "nothing_saved"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlushReport:
-    """What a flush did."""
-
-    outcome: FlushOutcome
-    #: The line that it wrote into.
-    line: str
-    #: Verdicts of the writes that the curator asked for, as the tools answer them.
-    writes: tuple[Mapping[str, Any], ...] = ()
-    #: Why it failed; '' otherwise.
-    message: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return `{outcome, line, writes, message?}`."""
-        said = {"message": self.message} if self.message else {}
-        return {
-            "outcome": self.outcome.value,
-            "line": self.line,
-            "writes": [dict(each) for each in self.writes],
-            **said,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +133,40 @@ class Usage:
         }
 
 
+class FlushOutcome(StrEnum):
+    """What a flush came to (FLUSH-13, FLUSH-O1)."""
+
+    SAVED = "saved"
+    NOTHING_SAVED = "nothing_saved"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushReport:
+    """What a flush did."""
+
+    outcome: FlushOutcome
+    #: The line that it wrote into.
+    line: str
+    #: Verdicts of the writes that the curator asked for, as the tools answer them.
+    writes: tuple[Mapping[str, Any], ...] = ()
+    #: Why it failed; '' otherwise.
+    message: str = ""
+    #: What the curator's turn cost; it is no part of the usage of the turn that it read.
+    usage: Usage = field(default_factory=Usage)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{outcome, line, writes, usage, message?}`."""
+        said = {"message": self.message} if self.message else {}
+        return {
+            "outcome": self.outcome.value,
+            "line": self.line,
+            "writes": [dict(each) for each in self.writes],
+            "usage": self.usage.to_json(),
+            **said,
+        }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A turn with a model, ended."""
@@ -175,6 +181,7 @@ class Run:
     text: str
     #: The tools that were called, in order, with their answers.
     calls: tuple[ToolAnswered, ...] = ()
+    #: What it cost, its sub-agents included; its flush has a usage of its own.
     usage: Usage = field(default_factory=Usage)
     #: What memory the turn carried.
     delivery: Delivery | None = None

@@ -11,14 +11,14 @@ Rules: ENVELOPE-02, ENVELOPE-12, ENVELOPE-O1, ENVELOPE-O7, FLUSH-O5, FLUSH-O6, B
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from omnislash.errors import ModelError, OmnislashError, UsageError
-from omnislash.runtime.loop import prompts, session_turns, tasks
+from omnislash.runtime.loop import prompts, session_rows, session_turns, tasks
 from omnislash.runtime.loop.conversations import mend_text
 from omnislash.runtime.loop.run_values import AnswerEnded, Run, RunOptions, Usage
+from omnislash.runtime.loop.tree import Tree
 from omnislash.runtime.loop.turn_threads import StopReason, run_in_thread
 from omnislash.runtime.models import chat_models
 from omnislash.runtime.tools import catalog
@@ -32,13 +32,10 @@ if TYPE_CHECKING:
     from omnislash.brain.files import BrainFiles
     from omnislash.runtime.delivery import Delivery
     from omnislash.runtime.loop.model_turns import Question, Spoken
-    from omnislash.runtime.loop.run_values import RunEvent, ToolAnswered
+    from omnislash.runtime.loop.run_values import RunEvent
     from omnislash.runtime.loop.tool_loop import CatalogToolset
     from omnislash.runtime.loop.turn_threads import Stop
     from omnislash.runtime.turns import Ports, Turn
-
-#: Verdicts after which something stands on disk, or will.
-_WROTE: Final = frozenset({"written", "partial", "queued", "unconfirmed"})
 
 
 def run_turn(
@@ -63,8 +60,9 @@ def run_turn(
 
     Raises:
         ModelError: The model gave no answer; nothing of the turn is stored.
-        UsageError: The message is empty, or the session belongs to another role.
+        UsageError: The message is empty, or the session belongs to another role or can't be one.
         StorageError: The session can't be read.
+        WriterUnavailableError: The state database can't be used; nothing of the turn is stored.
 
     Rules: ENVELOPE-O1, BOUNDARY-08, BOUNDARY-11, FLUSH-O5.
     """
@@ -77,7 +75,7 @@ def run_turn(
         work.run,
         on_event=options.on_event,
         is_over=options.is_over,
-        is_late=lambda: ports.clock.monotonic_s() - started > options.limits.turn_s,
+        is_late=lambda: not work.has_answered and ports.clock.monotonic_s() - started > options.limits.turn_s,
     )
 
 
@@ -103,8 +101,12 @@ class _TurnRun:
         self._session = ports.new_session_id() if session is None or turn.replay else session
         self._keeps = options.keeps_session and not turn.replay
         self._message = message
-        self._options = options
+        self._tree = options.tree or Tree(options.limits.requests)
+        self._options = replace(options, tree=self._tree)
+        #: What the agents below have cost.
         self._spent = Usage()
+        #: True once the answer is given: the time of the turn is over then, and its flush has one of its own.
+        self.has_answered = False
 
     def run(self, tell: Callable[[RunEvent], None], stop: Stop) -> Run:
         from omnislash.runtime.loop import model_turns  # noqa: PLC0415 - heavy
@@ -112,7 +114,6 @@ class _TurnRun:
 
         chosen = self._choose_model(stop)
         history = self._load_history()
-        delivery = self._deliver(is_compacted=history.is_compacted)
         toolset = CatalogToolset(
             catalog.offered_tools(self._turn),
             partial(self._call, chosen=chosen, stop=stop),
@@ -120,8 +121,15 @@ class _TurnRun:
             stop=stop,
             most_calls=self._options.limits.requests,
         )
-        spoken = self._ask(chosen, self._make_question(history, delivery), toolset, tell=tell, stop=stop)
-        self._store(spoken.messages, delivery)
+        while True:
+            delivery = self._deliver(is_compacted=history.is_compacted)
+            try:
+                spoken = self._ask(chosen, self._make_question(history, delivery), toolset, tell=tell, stop=stop)
+                break
+            except session_turns.TooLongError as error:
+                history = self._shorten(history, toolset, error)
+        self.has_answered = True
+        self._store(spoken.messages, delivery, history)
         tell(AnswerEnded(spoken.text))
         run = Run(
             session=self._session,
@@ -140,27 +148,50 @@ class _TurnRun:
 
     def _choose_model(self, stop: Stop) -> _Chosen:
         """Return the model of the turn: the one handed in, else the one named, else the role's."""
+        from omnislash.runtime.models.counted import CountedModel  # noqa: PLC0415 - heavy
+
         given = self._options.chat_model
         if given is not None:
-            return _Chosen(given, given.model_name, None)
+            return _Chosen(CountedModel(given, self._tree), given.model_name, None)
         role = self._config.find_role(self._turn.scope.role)
         reference = self._options.model or chat_models.find_turn_reference(self._config, role)
         model = make_model(self._ports, self._config, reference, options=self._options, is_over=stop.is_set)
         name = chat_models.name_model(reference, self._config) if self._ports.chat_models is None else model.model_name
-        return _Chosen(model, name, reference)
+        return _Chosen(CountedModel(model, self._tree), name, reference)
 
     def _load_history(self) -> session_turns.History:
         if not self._keeps:
             return session_turns.History()
+        from omnislash.runtime.delivery import check_session  # noqa: PLC0415 - not needed to write
+
+        state, session = self._ports.state(), check_session(self._session)
+        session_turns.check_owner(state, session, role=self._turn.scope.role)
+        session_turns.touch_session(state, session, now=self._ports.clock.now())
+        return session_turns.load_history(state, session)
+
+    def _shorten(
+        self, history: session_turns.History, toolset: CatalogToolset, error: session_turns.TooLongError
+    ) -> session_turns.History:
+        """Return less of a history that was too long for the model; raise the error when that is no help."""
+        if not history.messages:
+            raise error
         state = self._ports.state()
-        session_turns.check_session(state, self._session, role=self._turn.scope.role)
-        return session_turns.load_history(state, self._session)
+        if toolset.answers:  # asked again, the tools would run twice
+            session_turns.note_too_long(state, self._session, history)
+            raise error
+        return session_turns.load_history(state, self._session, bound=0 if history.is_halved else history.half)
 
     def _deliver(self, *, is_compacted: bool) -> Delivery:
-        from omnislash.runtime import delivery  # noqa: PLC0415 - not needed to write
+        from omnislash.envelope.ledger import Carrier  # noqa: PLC0415 - not needed to write
+        from omnislash.runtime import delivery  # noqa: PLC0415 - as above
 
         return delivery.deliver(
-            self._turn, self._ports, session=self._session, message=self._message, is_compacted=is_compacted
+            self._turn,
+            self._ports,
+            session=self._session,
+            message=self._message,
+            is_compacted=is_compacted,
+            carrier=Carrier.MODEL,
         )
 
     def _make_question(self, history: session_turns.History, delivery: Delivery) -> Question:
@@ -169,7 +200,7 @@ class _TurnRun:
 
         ours = {
             Mark.STANDING: delivery.render_standing(),
-            Mark.SHORTENED: session_turns.SHORTENED if history.dropped else "",
+            Mark.SHORTENED: session_turns.SHORTENED if history.is_shortened else "",
         }
         return model_turns.Question(
             system=prompts.render_system_prompt(self._turn, self._config),
@@ -191,21 +222,19 @@ class _TurnRun:
     ) -> Spoken:
         """Return what the model says; whatever its library raises becomes one sentence."""
         from omnislash.runtime.loop import model_turns  # noqa: PLC0415 - heavy
-        from omnislash.runtime.models.provider_errors import explain_failure  # noqa: PLC0415 - heavy
 
         limits = self._options.limits
         try:
             spoken = model_turns.converse(chosen.model, question, toolset, limits=limits, tell=tell, stop=stop)
         except OmnislashError as error:
-            raise _tell_writes(error, toolset.answers) from error
+            raise _tell_writes(error, self._tree) from error
         except Exception as error:
             if toolset.is_inside:  # a tool broke, which is no matter of the model
                 raise
-            failure = explain_failure(error, chosen.name, self._ports.environment)
-            raise _tell_writes(failure, toolset.answers) from None
+            raise _tell_writes(_explain(error, chosen.name, self._ports), self._tree) from None
         if stop.reason is StopReason.LATE:
             late = ModelError(f"The turn was ended because it took more than {limits.turn_s:g} seconds.")
-            raise _tell_writes(late, toolset.answers)
+            raise _tell_writes(late, self._tree)
         return spoken
 
     def _call(self, name: str, arguments: Mapping[str, Any], *, chosen: _Chosen, stop: Stop) -> Mapping[str, Any]:
@@ -219,7 +248,9 @@ class _TurnRun:
                 on_usage=self._add_spent,
             )
             return tasks.call_task(self._turn, self._ports, arguments, caller=caller).to_json()
-        return catalog.call_tool(self._turn, self._ports, name, arguments).to_json()
+        answer = catalog.call_tool(self._turn, self._ports, name, arguments).to_json()
+        self._tree.note(answer)
+        return answer
 
     def _add_spent(self, usage: Usage) -> None:
         from omnislash.runtime.loop.model_turns import add_usage  # noqa: PLC0415 - heavy
@@ -228,17 +259,19 @@ class _TurnRun:
 
     # -- afterwards --------------------------------------------------------------------------------------------------
 
-    def _store(self, messages: Iterable[ModelMessage], delivery: Delivery) -> None:
-        """Keep messages and ledger in one transaction, or neither."""
+    def _store(self, messages: Iterable[ModelMessage], delivery: Delivery, history: session_turns.History) -> None:
+        """Keep messages and ledger in one transaction, or neither; an error tells what tools have written."""
         if not self._keeps:
             return
         from omnislash.runtime.delivery import note  # noqa: PLC0415 - not needed to write
 
-        state, role = self._ports.state(), self._turn.scope.role
-        at = self._ports.clock.now().astimezone(UTC).isoformat()
-        with state.transaction():
-            note(self._ports, self._turn, delivery)
-            session_turns.save_turn(state, self._session, messages, role=role, at=at)
+        role, now, row = self._turn.scope.role, self._ports.clock.now(), session_rows.dump_messages(messages)
+        try:
+            with self._ports.state().transaction() as state:
+                note(self._ports, self._turn, delivery)
+                session_turns.save_turn(state, history, session=self._session, messages=row, role=role, now=now)
+        except OmnislashError as error:
+            raise _tell_writes(error, self._tree) from error
 
     def _flush(self, run: Run, chosen: _Chosen, stop: Stop) -> Run:
         """Return the run with what its flush came to; it never fails the turn (FLUSH-O5)."""
@@ -279,13 +312,20 @@ def make_model(
     )
 
 
-def _tell_writes(error: OmnislashError, answers: Iterable[ToolAnswered]) -> OmnislashError:
-    """Return an error that also says which files the tools of the turn have written."""
-    paths: dict[str, None] = {}
-    for answered in answers:
-        if answered.answer.get("outcome") in _WROTE:
-            paths.update(dict.fromkeys(str(path) for path in answered.answer.get("paths", ())))
-    if paths:
-        told = f"What the turn's tools wrote before stays: {', '.join(paths)}."
-        error.hint = f"{error.hint} {told}" if error.hint else told
+def _explain(error: Exception, model: str, ports: Ports) -> ModelError:
+    """Return the one sentence for what a model or its provider's library raised."""
+    from pydantic_ai.exceptions import ModelContextWindowExceededError  # noqa: PLC0415 - heavy
+
+    from omnislash.runtime.models.provider_errors import explain_failure  # noqa: PLC0415 - heavy
+
+    failure = explain_failure(error, model, ports.environment)
+    too_long = isinstance(error, ModelContextWindowExceededError)
+    return session_turns.TooLongError(failure.message) if too_long else failure
+
+
+def _tell_writes(error: OmnislashError, tree: Tree) -> OmnislashError:
+    """Return an error that also says which files the turn's tools, and the agents below it, have written."""
+    if tree.written:
+        told = f"What the turn's tools wrote before stays: {', '.join(tree.written)}."
+        error.hint = f"{error.hint} {told}" if error.hint and told not in error.hint else told
     return error

@@ -1,6 +1,8 @@
 """The tool `agent_task`: an agent hands a task to another one, and with it the line that it works in.
 
 What is handed down is the line and the replay, never the lines open for deposits, never what may be read.
+The limits of a turn hold for the first agent and all agents below it together: each makes requests as long as some are
+left, and all end when the first one's time is over.
 The line travels here, in the dispatch; no argument and no text of a model names it.
 
 Rules: DECLARE-15, RESOLVE-02, RESOLVE-11 to RESOLVE-13, RESOLVE-O1, RESOLVE-O2, REPORT-10, BOUNDARY-09.
@@ -11,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from omnislash.errors import ScopeError
-from omnislash.runtime.loop.run_values import RunOptions
+from omnislash.errors import OmnislashError, ScopeError
+from omnislash.runtime.loop.run_values import RunOptions, Usage
+from omnislash.runtime.loop.tree import Tree
 from omnislash.runtime.tools.arguments import TaskArguments, parse_arguments
 from omnislash.runtime.turns import Turn
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.roles import Role
-    from omnislash.runtime.loop.run_values import Run, ToolAnswered, Usage
+    from omnislash.runtime.loop.run_values import Run, ToolAnswered
     from omnislash.runtime.turns import Ports
 
 #: Name of the tool.
@@ -114,7 +117,13 @@ def run_task(turn: Turn, ports: Ports, arguments: TaskArguments, *, caller: Call
     config = ports.config()
     sub_turn = make_sub_turn(turn, config, arguments.role)
     options = _make_options(caller, config.find_role(arguments.role))
-    run = run_turn(sub_turn, ports, session=None, message=arguments.task, options=options)
+    tree = options.tree or Tree(options.limits.requests)
+    used = tree.used
+    try:
+        run = run_turn(sub_turn, ports, session=None, message=arguments.task, options=replace(options, tree=tree))
+    except OmnislashError:  # what it cost is known in requests alone
+        caller.on_usage(Usage(requests=tree.used - used))
+        raise
     caller.on_usage(run.usage)
     return TaskAnswer(run)
 
@@ -134,7 +143,10 @@ def make_sub_turn(turn: Turn, config: BrainFiles, role: str) -> Turn:
 
 
 def _make_options(caller: Caller, role: Role) -> RunOptions:
-    """Return how a sub-agent is run: on its own model where its role names one, else on its caller's."""
+    """Return how a sub-agent is run: on its own model where its role names one, else on its caller's.
+
+    Its turn is not flushed: its task was written by a model that may have been shown memory, and no user said it.
+    """
     own = role.model_ref or role.model
     return replace(
         caller.options,
@@ -143,5 +155,6 @@ def _make_options(caller: Caller, role: Role) -> RunOptions:
         on_event=None,
         is_over=caller.is_over,
         keeps_session=False,
+        flushes=False,
         depth=caller.options.depth + 1,
     )

@@ -1,7 +1,7 @@
 """A model that is a command: the prompt goes to its standard input, the answer comes from its standard output.
 
 The command runs in a session of its own, without a shell, and whatever it has started is killed with it: when it is
-late, when it says too much, when nobody waits any more, and when it has ended.
+late, when it says too much, when nobody waits any more, when it has ended, and when this process is killed.
 
 Rules: PERIOD-15, PERIOD-O9; failure case O-35.
 """
@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from omnislash.core.credentials import find_secret
 from omnislash.errors import ModelError
+from omnislash.runtime.models.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,13 +82,15 @@ class HarnessModel:
         Raises:
             ModelError: It can't be started, is late, fails, says too much, or answers bytes that are no text.
         """
-        process = self._start()
-        pipes = _Pipes(process, prompt.encode("utf-8", "replace"))
-        try:
-            reason = self._wait(process, pipes)
-        finally:
-            _kill_group(process)
-            pipes.close()
+        with Guard() as guard:
+            process = self._start()
+            guard.watch(process.pid)
+            pipes = _Pipes(process, prompt.encode("utf-8", "replace"))
+            try:
+                reason = self._wait(process, pipes)
+            finally:
+                _kill_group(process)
+                pipes.close()
         if reason is None and process.returncode:
             reason = f"ended with the code {process.returncode}"
         if reason is not None:
@@ -189,10 +192,12 @@ class _Pipes:
                     file.close()
 
     def describe_errors(self) -> str:
-        """Return `: ` and the last line that it said on standard error; '' without one, or when it holds a credential."""
+        """Return `: ` and the last line that it said on standard error, '' without one; no line with a credential."""
         lines = [line.strip() for line in self._errors.decode("utf-8", "replace").splitlines() if line.strip()]
-        if not lines or find_secret(lines[-1]):
+        if not lines:
             return ""
+        if find_secret(lines[-1]):
+            return " (what it said on stderr holds a credential and is not shown)"
         return f": {lines[-1][-_ERRORS_CHARS:].rstrip('.')}"
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omnislash import ScopeError, UsageError
 from omnislash.errors import ModelError
-from omnislash.runtime.loop.run_values import RunOptions
+from omnislash.runtime.loop.run_values import RunLimits, RunOptions
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 from tests.integration.running.conftest import open_with, read_rows
 from tests.integration.running.provider_servers import TOKENS_IN, Answer, Call
@@ -192,6 +193,53 @@ def test_a_sub_agent_that_fails_is_told_to_its_caller(sample: SampleBrain) -> No
 
     assert run.text == "I see."
     assert answer_of(run)["error"]["message"] == "The model x gave no answer: it is away. Try again."
+    assert run.usage.requests == 3, "the one that failed was asked as well"
+
+
+def test_all_agents_share_the_requests_of_the_first_one(sample: SampleBrain) -> None:
+    """Agents that go on handing tasks down end with the first one's limit, as a turn of its own would."""
+    sample.role("lead", capabilities=TASKS)
+    model = ScriptedChatModel(*repeat(task("lead"), 60))
+    brain = open_scripted(sample, model)
+
+    with pytest.raises(ModelError) as caught:
+        brain.agent("lead").run("x", options=RunOptions(limits=RunLimits(requests=10)))
+
+    told = "The model scripted gave no answer: it went on asking for tools beyond the limit of one turn."
+    assert caught.value.message == f"{told} Ask for less at once."
+    assert len(model.requests) == 10
+
+
+def test_a_sub_agent_is_given_what_is_left(sample: SampleBrain) -> None:
+    """The fourth request is the last one, whoever makes it; what was written until then is told to the person."""
+    sample.role("lead", capabilities=TASKS)
+    sample.role("clerk", capabilities=TASKS)
+    model = ScriptedChatModel(task("clerk"), write("One."), "Done.", task("clerk"), write("Two."))
+    brain = open_scripted(sample, model)
+
+    with pytest.raises(ModelError, match="beyond the limit") as caught:
+        brain.agent("lead").run("x", options=RunOptions(limits=RunLimits(requests=4)))
+
+    assert len(model.requests) == 4
+    assert caught.value.hint == "What the turn's tools wrote before stays: main/2026/08/2026-08-30.md."
+    assert "Two." not in sample.text("main/2026/08/2026-08-30.md")
+
+
+def test_all_agents_share_the_time_of_the_first_one(sample: SampleBrain) -> None:
+    """A sub-agent that never ends is ended with its caller's time."""
+    sample.role("lead", capabilities=TASKS)
+
+    def wait(_request: ChatRequest) -> list[ScriptedCall]:
+        time.sleep(0.05)
+        return [ScriptedCall("memory_list")]
+
+    model = ScriptedChatModel(task("nova"), *repeat(wait, 1000))
+    brain = open_scripted(sample, model)
+
+    with pytest.raises(ModelError, match=r"The turn was ended because it took more than 0\.5 seconds"):
+        brain.agent("lead").run("x", options=RunOptions(limits=RunLimits(requests=1000, turn_s=0.5)))
+
+    assert len(model.requests) < 200
 
 
 def test_it_ends_with_its_caller(sample: SampleBrain) -> None:

@@ -19,7 +19,7 @@ import pytest
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError, UsageError
 from omnislash.runtime.loop.run_values import AnswerEnded, RunLimits, RunOptions, TextSaid, ToolAnswered
-from omnislash.testing import InterruptingDisk, ScriptedCall, ScriptedChatModel
+from omnislash.testing import InterruptingDisk, ScriptedCall, ScriptedChatModel, ScriptedSilence
 from tests.integration.running.conftest import WORDS_ONLY, open_with, read_rows, read_session
 from tests.integration.running.provider_servers import Silence
 
@@ -47,7 +47,7 @@ def said_to(model: ScriptedChatModel) -> list[tuple[str, str | None, str]]:
 
 def test_text_that_had_come_in_is_kept(sample: SampleBrain) -> None:
     """The session holds question and half an answer, and the next turn goes on from there."""
-    model = ScriptedChatModel("One two three four five six seven eight nine ten.", "Eleven.", piece=4)
+    model = ScriptedChatModel(["One two three", ScriptedSilence(), " four five six ... ten."], "Eleven.", piece=4)
     brain = open_scripted(sample, model)
     seen: list[RunEvent] = []
 

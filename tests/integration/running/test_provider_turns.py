@@ -198,3 +198,14 @@ def test_the_key_and_address_come_from_the_brain(
     ]
     openai, anthropic = server.environment["OPENAI_API_KEY"], server.environment["ANTHROPIC_API_KEY"]
     assert sent == [openai, openai, anthropic]
+
+
+def test_a_model_may_be_named_beside_the_message(sample: SampleBrain, server: ProviderServer) -> None:
+    """`model` wins over the role's own and over that of the options."""
+    sample.role("nova", more="model: openai:gpt-4o-mini\n")
+    brain = open_with(sample, server)
+
+    brain.agent("nova").run("x", model="anthropic:claude-sonnet-4-5")
+    brain.agent("nova").run("x", model="openai-chat:gpt-4o-mini", options=RunOptions(model="openai:gpt-4o-mini"))
+
+    assert server.paths == ["/v1/messages", "/v1/chat/completions"]

@@ -121,8 +121,8 @@ def test_a_replay_has_no_past_and_leaves_none(sample: SampleBrain) -> None:
 @pytest.mark.rule("ENVELOPE-07")
 def test_a_long_conversation_is_shortened(sample: SampleBrain, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest turns are left out whole, it is said so, and every block comes again, once."""
-    monkeypatch.setattr(session_turns, "MOST_CHARS", 9_000)
-    monkeypatch.setattr(session_turns, "KEPT_CHARS", 5_000)
+    monkeypatch.setattr(session_turns, "MOST_BYTES", 9_000)
+    monkeypatch.setattr(session_turns, "KEPT_BYTES", 5_000)
     sample.put_memory("main/2026/08/2026-08-30.md", "# 2026-08-30\n\n- 08:00 Tea with Ada.\n")
     model = ScriptedChatModel(*[f"Answer {number}." for number in range(9)])
     brain = open_scripted(sample, model)

@@ -34,6 +34,7 @@ RECALL = (
             id="recall that could not look",
         ),
         pytest.param('<agent-memory path="main/MEMORY.md">\nsecret\n</agent-memory>\nHello.', "Hello.", id="memory"),
+        pytest.param('<agent-events>\n[{"event": "secret"}]\n</agent-events>\nHello.', "Hello.", id="a hook's events"),
         pytest.param(
             'Hi <agent-memory path="x">secret</agent-memory> there.', "Hi  there.", id="block in the middle of a line"
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from datetime import date
@@ -209,7 +210,8 @@ def test_a_credential_is_not_repeated() -> None:
     with pytest.raises(ModelError) as caught:
         python(f"import sys; sys.exit('bad key {key}')").ask("")
 
-    assert caught.value.message == "cli:py ended with the code 1."
+    hidden = "what it said on stderr holds a credential and is not shown"
+    assert caught.value.message == f"cli:py ended with the code 1 ({hidden})."
 
 
 @pytest.mark.parametrize("command", ["no-such-program-here", "/etc/hostname"])
@@ -278,3 +280,39 @@ def test_nothing_is_left_open() -> None:
         model.ask("y")
 
     assert len(list(Path("/dev/fd").iterdir())) <= before
+
+
+#: Runs a command that starts another one, both of which would take minutes.
+_KILLED = """
+import os, sys
+from pathlib import Path
+from omnislash.runtime.models.harness import HarnessModel
+script = 'sleep 600 & echo $$ $! > "$1.new"; mv "$1.new" "$1"; wait'
+HarnessModel("cli:sh", ["/bin/sh", "-c", script, "sh", sys.argv[1]], directory=Path("/"), environment=os.environ).ask("")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+def test_a_command_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
+    """After SIGKILL nothing runs on: neither the command nor what it has started."""
+    pids = tmp_path / "pids"
+    process = subprocess.Popen([sys.executable, "-c", _KILLED, str(pids)])
+    deadline = time.monotonic() + 30
+    while not pids.exists():
+        assert time.monotonic() < deadline, "the command did not start"
+        time.sleep(0.01)
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert [_is_alive(pid) for pid in started] == [True, True]
+
+    process.kill()
+    process.wait()
+
+    for pid in started:
+        _wait_for_end(pid)
+
+
+def test_without_a_shell_to_watch_a_command_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guard is a precaution, and no condition."""
+    monkeypatch.setattr("omnislash.runtime.models.guard._SHELL", "/no/such/shell")
+
+    assert python("print('here')").ask("") == "here\n"

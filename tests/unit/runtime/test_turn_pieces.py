@@ -31,7 +31,7 @@ from omnislash.runtime.loop.conversations import (
 )
 from omnislash.runtime.loop.model_turns import add_usage, close_messages, make_preface
 from omnislash.runtime.loop.run_values import Usage
-from omnislash.runtime.loop.session_turns import KEPT_CHARS, MOST_CHARS, count_dropped
+from omnislash.runtime.loop.session_turns import KEPT_BYTES, MOST_BYTES, find_first
 from omnislash.runtime.models.chat_offline import make_request
 from omnislash.runtime.models.cli_chat import parse_call, render_cli_prompt
 from omnislash.runtime.models.provider_errors import explain_failure, hide_keys
@@ -90,24 +90,44 @@ def test_no_call_is_ever_left_without_an_answer(rounds: list[list[str]], answere
     assert not pending
 
 
-@given(st.lists(st.integers(0, MOST_CHARS * 2), max_size=30))
-def test_what_is_left_of_a_long_history_fits(lengths: list[int]) -> None:
-    """Never more than the most is sent, and what is left out never comes back."""
-    counts = [count_dropped(lengths[:size]) for size in range(len(lengths) + 1)]
+def _send(lengths: Sequence[int]) -> list[list[int]]:
+    """Return which turns, counted from 1, are sent before each further turn of these lengths, and after the last."""
+    first, sent = 0, []
+    for count in range(len(lengths) + 1):
+        sizes = [(turn, length) for turn, length in enumerate(lengths[:count], 1) if turn >= first]
+        first = find_first(sizes, most=MOST_BYTES, kept=KEPT_BYTES) or first
+        sent.append([turn for turn, _ in sizes if turn >= first])
+    return sent
 
-    for size, dropped in enumerate(counts):
-        assert sum(lengths[dropped:size]) <= MOST_CHARS
-    assert counts == sorted(counts)
+
+@given(st.lists(st.integers(0, MOST_BYTES * 2), max_size=30))
+def test_what_is_left_of_a_long_history_fits(lengths: list[int]) -> None:
+    """Never more than the most is sent, the newest turn is there when it fits, and what is left out never comes back."""
+    sent = _send(lengths)
+
+    for size, turns in enumerate(sent):
+        assert sum(lengths[turn - 1] for turn in turns) <= MOST_BYTES
+        assert turns == list(range(size - len(turns) + 1, size + 1))
+        assert not size or (size in turns) == (lengths[size - 1] <= MOST_BYTES)
+    assert all(len(after) <= len(before) + 1 for before, after in pairwise(sent))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "left"),
+    [([150_000, 60_000, 210_000], [3]), ([200_000, 201_000], [2]), ([200_000, 200_000], [1, 2]), ([400_001], [])],
+)
+def test_the_newest_turn_is_sent_as_long_as_it_fits(lengths: list[int], left: list[int]) -> None:
+    """One that is longer than what is kept stays alone, and one that is longer than the most goes."""
+    assert _send(lengths)[-1] == left
 
 
 def test_a_history_is_not_shortened_with_each_turn() -> None:
     """After a cut there is room for as much again as is kept."""
-    lengths = [10_000] * 200
-    counts = [count_dropped(lengths[:size]) for size in range(len(lengths) + 1)]
-    cuts = sum(before != after for before, after in pairwise(counts))
+    sent = _send([10_000] * 200)
+    cuts = sum(len(after) <= len(before) for before, after in pairwise(sent))
 
     assert cuts == 8  # 41 turns until the first, then one every (400,000 - 200,000) / 10,000 + 1
-    assert 10_000 * (41 - counts[41]) <= KEPT_CHARS
+    assert 10_000 * len(sent[41]) == KEPT_BYTES
 
 
 # -- told apart ------------------------------------------------------------------------------------------------------
