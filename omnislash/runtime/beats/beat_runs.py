@@ -5,6 +5,9 @@ is taken with it. So however many workers look, a tick runs once, and one run of
 with its process: a run that is noted as running while nobody holds its lock was cut off, is noted as such, and is not
 run again.
 
+What was said in a run is kept nowhere: nobody goes on with it, and a beat of every five minutes would fill the state
+database. What it wrote, and what came of it, stand in the action log.
+
 Rules: DECLARE-01, RESOLVE-03, REPORT-02, REPORT-07, EVENT-O4, WRITE-11; failure case O-39.
 """
 
@@ -18,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from zoneinfo import ZoneInfo
 
 from omnislash.core.credentials import mask_secrets
 from omnislash.errors import OmnislashError, StorageError
@@ -106,7 +110,7 @@ class Order:
     due_at: datetime
     #: What the model is told.
     message: str
-    #: Its session, fresh.
+    #: What its turn is called in events; its conversation is not kept.
     session: str | None
 
 
@@ -290,8 +294,16 @@ def start_row(state: State, key: str, run: BeatRun) -> bool:
     )
 
 
-def finish_row(state: State, key: str, run: BeatRun, *, at: datetime) -> BeatRun:
-    """Note what became of a run, in the action log and in the log too, inside a transaction; return the run."""
+def finish_row(state: State, key: str, run: BeatRun, *, at: datetime, zone: ZoneInfo | None = None) -> BeatRun:
+    """Note what became of a run, in the action log and in the log too, inside a transaction; return the run.
+
+    Args:
+        state: The state database.
+        key: Of the run.
+        run: As it ended.
+        at: Now.
+        zone: Names the time of its start in the log, for a run that was not begun just now.
+    """
     if state.run("finish_run", key=key, outcome=run.outcome, message=run.message, at=stamp(at)):
         state.run(
             "insert_audit",
@@ -306,14 +318,19 @@ def finish_row(state: State, key: str, run: BeatRun, *, at: datetime) -> BeatRun
             chars=0,
             job=None,
         )
-        _log(run)
+        _log(run, zone)
     return run
 
 
-def _log(run: BeatRun) -> None:
+def _log(run: BeatRun, zone: ZoneInfo | None) -> None:
     level = logging.INFO if run.outcome in {RunOutcome.DONE, RunOutcome.SKIPPED} else logging.WARNING
     extra = {"action": f"beat_{run.outcome}", "beat": run.name, "role": run.role, "memory_line": run.line}
     why = f": {run.message}" if run.message else "."
+    if zone is not None:
+        began = run.started_at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+        text = "The run of the %s %s (%s) of %s was %s%s"
+        _LOG.log(level, text, run.kind, run.name, run.role, began, run.outcome, why, extra=extra)
+        return
     _LOG.log(level, "%s %s (%s) %s%s", run.kind.capitalize(), run.name, run.role, run.outcome, why, extra=extra)
 
 
@@ -321,7 +338,11 @@ def _log(run: BeatRun) -> None:
 
 
 def carry_out(ports: Ports, claimed: Claim, *, run_turn: RunTurn, options: RunOptions) -> BeatRun:
-    """Run what was claimed, note what came of it, and let go of the beat; whatever goes wrong is in the answer."""
+    """Run what was claimed, note what came of it, and let go of the beat; whatever goes wrong is in the answer.
+
+    Raises:
+        WriterUnavailableError: What came of it could not be noted.
+    """
     ended = replace(claimed.run, outcome=RunOutcome.INTERRUPTED, message=STOPPED)
     try:
         ended = _run(ports, claimed, run_turn=run_turn, options=options)
@@ -340,7 +361,7 @@ def _finish(ports: Ports, claimed: Claim, ended: BeatRun) -> None:
 
 
 def _run(ports: Ports, claimed: Claim, *, run_turn: RunTurn, options: RunOptions) -> BeatRun:
-    order = claimed.order
+    order, options = claimed.order, replace(options, keeps_session=False)
     try:
         run = run_turn(claimed.turn, ports, session=order.session, message=order.message, options=options)
     except OmnislashError as error:
@@ -348,11 +369,26 @@ def _run(ports: Ports, claimed: Claim, *, run_turn: RunTurn, options: RunOptions
     except Exception as error:  # noqa: BLE001 - a model may be somebody else's code; its failure undoes no write
         extra = {"action": "beat_error", "beat": order.beat.id}
         _LOG.exception("%s %s broke off", order.kind.capitalize(), order.beat.id, extra=extra)
-        reason = f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + "."
-        return replace(claimed.run, outcome=RunOutcome.FAILED, message=_shorten(reason))
+        return _fail(claimed, error)
     if run.is_cancelled:
         return replace(claimed.run, outcome=RunOutcome.INTERRUPTED, message=STOPPED, run=run)
     return replace(claimed.run, outcome=RunOutcome.DONE, run=run)
+
+
+def _fail(claimed: Claim, error: Exception) -> BeatRun:
+    reason = f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + "."
+    return replace(claimed.run, outcome=RunOutcome.FAILED, message=_shorten(reason))
+
+
+def give_up(ports: Ports, claimed: Claim, error: Exception) -> BeatRun:
+    """Note a run that could not even begin as failed, and let go of its beat; return it.
+
+    Raises:
+        WriterUnavailableError: It could not be noted; the beat is let go of all the same.
+    """
+    failed = _fail(claimed, error)
+    _finish(ports, claimed, failed)
+    return failed
 
 
 def _shorten(message: str) -> str:
@@ -376,10 +412,11 @@ def note_cut_off(ports: Ports) -> None:
 
 def _note_cut_off(state: State, ports: Ports, kind: BeatKind, beat: str, *, apart_from: str | None = None) -> None:
     """Do so for one beat that nobody runs, inside a transaction, in which nobody can claim it."""
+    zone = ZoneInfo(ports.config().manifest.locale.timezone)
     for row in state.rows("open_runs"):
         if (row["kind"], row["beat"]) == (kind, beat) and row["key"] != apart_from:
             run = replace(BeatRun.from_row(row), outcome=RunOutcome.INTERRUPTED, message=CUT_OFF)
-            finish_row(state, row["key"], run, at=ports.clock.now())
+            finish_row(state, row["key"], run, at=ports.clock.now(), zone=zone)
 
 
 def find_last(ports: Ports, kind: BeatKind, beat: str) -> BeatRun | None:

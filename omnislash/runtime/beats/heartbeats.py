@@ -34,6 +34,8 @@ from omnislash.runtime.beats.bodies import asks_nothing
 from omnislash.runtime.beats.due import COUNTED_MAX, Due, Seen, find_due, find_next
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from omnislash.brain.beats import Beat
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.heartbeats import Heartbeat
@@ -84,10 +86,7 @@ class Schedules:
         return Look(tuple(due), min(coming, default=None))
 
     def _read_seen(self) -> dict[str, Seen]:
-        return {
-            row["id"]: Seen(row["schedule"], row["timezone"], datetime.fromisoformat(row["looked_at"]))
-            for row in self._ports.state().rows("list_beat_looks")
-        }
+        return {row["id"]: _read_look(row) for row in self._ports.state().rows("list_beat_looks")}
 
     def _drop_others(self, config: BrainFiles, seen: dict[str, Seen]) -> None:
         """Forget heartbeats that are gone or switched off; one whose file has faults is waited for."""
@@ -137,7 +136,13 @@ class Schedules:
             self._write(state, beat, due, looked, seen)
 
     def _write(self, state: State, beat: Heartbeat, due: Due, looked: Seen, seen: Seen | None) -> None:
-        """Note how far was looked and, in one row, what was missed; inside a transaction."""
+        """Note how far was looked and, in one row, what was missed; inside a transaction.
+
+        Nothing is noted when somebody else has looked meanwhile: an older look must not set a newer one back.
+        """
+        row = state.row("find_beat_look", id=beat.id)
+        if (_read_look(row) if row else None) != seen:
+            return
         state.run(
             "set_beat_look",
             id=beat.id,
@@ -163,6 +168,10 @@ class Schedules:
         key = f"heartbeat:{beat.id}:missed:{stamp(last)}"
         if start_row(state, key, run):
             finish_row(state, key, run, at=now)
+
+
+def _read_look(row: sqlite3.Row) -> Seen:
+    return Seen(row["schedule"], row["timezone"], datetime.fromisoformat(row["looked_at"]))
 
 
 def _explain_missed(count: int, last: datetime) -> str:

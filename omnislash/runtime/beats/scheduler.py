@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import OmnislashError
-from omnislash.runtime.beats.beat_runs import Claim, carry_out, claim, note_cut_off, stamp
+from omnislash.runtime.beats.beat_runs import Claim, carry_out, claim, give_up, note_cut_off, stamp
 from omnislash.runtime.beats.heartbeats import Schedules
 from omnislash.runtime.beats.hooks import HookCalls
 from omnislash.runtime.loop.run_values import RunOptions
@@ -146,19 +146,42 @@ class Scheduler:
         thread = threading.Thread(target=self._carry_out, args=(claimed,), name="omnislash-beat", daemon=True)
         with self._lock:
             self._running.add(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the machine has no thread left
+            self._leave(thread)
+            self._give_up(claimed, error)
+
+    def _give_up(self, claimed: Claim, error: Exception) -> None:
+        """Note a run that could not begin as failed; its beat runs again when it comes due next."""
+        try:
+            give_up(self._ports, claimed, error)
+        except OmnislashError as trouble:
+            self._tell_unnoted(claimed, trouble.message)
 
     def _carry_out(self, claimed: Claim) -> None:
+        """Run what was claimed; an error that comes up here ends neither the worker nor the look that it runs in."""
         try:
             options = RunOptions(is_over=self._stopping.is_set)
             carry_out(self._ports, claimed, run_turn=self._run_turn, options=options)
         except OmnislashError as error:
-            extra = {"action": "beat_not_noted", "beat": claimed.order.beat.id}
-            _LOG.error("What became of %s could not be noted: %s", claimed.order.beat.id, error.message, extra=extra)
+            self._tell_unnoted(claimed, error.message)
+        except Exception as error:  # noqa: BLE001 - noting a run went wrong in a way that nobody foresaw
+            _LOG.exception("%s broke off", claimed.order.beat.id, extra={"action": "beat_error"})
+            self._give_up(claimed, error)
         finally:
-            with self._lock:
-                self._running.discard(threading.current_thread())
-            self._wake.set()
+            self._leave(threading.current_thread())
+
+    def _leave(self, thread: threading.Thread) -> None:
+        """Give the place of a run to the next one."""
+        with self._lock:
+            self._running.discard(thread)
+        self._wake.set()
+
+    @staticmethod
+    def _tell_unnoted(claimed: Claim, why: str) -> None:
+        extra = {"action": "beat_not_noted", "beat": claimed.order.beat.id}
+        _LOG.error("What became of %s could not be noted: %s", claimed.order.beat.id, why, extra=extra)
 
     def _prune(self, now: datetime) -> None:
         if self._pruned_at is not None and self._pruned_at <= now < self._pruned_at + _PRUNED_EVERY:

@@ -18,13 +18,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
+from omnislash.core.credentials import mask_secrets
 from omnislash.core.events import MemoryFlushed
 from omnislash.core.verdicts import failed
 from omnislash.errors import ModelError, OmnislashError, UsageError
 from omnislash.runtime.flushing.flush_prompt import render_flush_message
 from omnislash.runtime.flushing.injected import strip_injected
 from omnislash.runtime.flushing.spoken import Speaker, Spoken, Transcript
-from omnislash.runtime.loop.run_values import FlushOutcome, FlushReport, RunLimits, RunOptions, ToolAnswered
+from omnislash.runtime.loop.run_values import FlushOutcome, FlushReport, RunLimits, RunOptions, ToolAnswered, Usage
+from omnislash.runtime.loop.tree import Tree
 from omnislash.runtime.tools.catalog import TOOLS
 from omnislash.runtime.turns import Turn
 
@@ -101,6 +103,8 @@ def _find_agent(scope: Scope, config: BrainFiles) -> tuple[Role | None, Beat | N
     beat = None
     if scope.heartbeat is not None:
         beat = config.heartbeats.get(scope.heartbeat) or config.hooks.get(scope.heartbeat)
+    if beat is not None and beat.role != scope.role:  # a sub-agent, whose turn carries the heartbeat of its caller
+        beat = None
     return config.roles.get(scope.role), beat
 
 
@@ -123,7 +127,7 @@ def flush_turn(  # noqa: PLR0913 - what a turn leaves behind
     Args:
         turn: The turn.
         ports: Its brain.
-        message: What the user wrote, without blocks and recall.
+        message: What the user wrote, without blocks and recall; what a heartbeat or hook was told is nobody's word.
         answer: What was answered.
         calls: The tools that were called; the curator learns their names.
         session: Session of the turn.
@@ -161,7 +165,7 @@ def flush_transcript(
     Args:
         turn: Whose turn is read; the curator works in its line.
         ports: Its brain.
-        transcript: What was said.
+        transcript: What was said; of a turn of a heartbeat or hook only what its agent said is read.
         session: Session of the turn; None for a transcript that names none.
         options: A model in it wins over that of the curator's role.
 
@@ -171,18 +175,31 @@ def flush_transcript(
     Rules: FLUSH-03, FLUSH-04, FLUSH-09, FLUSH-11 to FLUSH-14, FLUSH-O5.
     """
     config = ports.config()
+    transcript = leave_prompts(turn.scope, transcript)
     if turn.scope.line is None or find_obstacle(turn, config) is not None or not any(t.text for t in transcript.turns):
         return None
     notes = _Notes()
-    message = _review(turn, ports, transcript, options=options, notes=notes)
+    message = mask_secrets(_review(turn, ports, transcript, options=options, notes=notes))
     report = FlushReport(
         outcome=FlushOutcome.FAILED if message else notes.outcome,
         line=turn.scope.line,
         writes=tuple(notes.writes),
         message=message,
+        usage=notes.usage,
     )
     _tell(turn, ports, report, session=session)
     return report
+
+
+def leave_prompts(scope: Scope, transcript: Transcript) -> Transcript:
+    """Return what was said in a turn: in that of a heartbeat or hook nobody spoke, so its prompt is left out.
+
+    The prompt is a file of the brain, and a hook's holds events; taken for the words of a user, it would be filed as if
+    somebody had said it today.
+
+    Rules: FLUSH-04.
+    """
+    return transcript if scope.heartbeat is None else transcript.unattended()
 
 
 @dataclass(slots=True)
@@ -190,6 +207,7 @@ class _Notes:
     """What the curator did, as it happens: kept also when its turn fails later."""
 
     writes: list[Mapping[str, Any]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def outcome(self) -> FlushOutcome:
@@ -236,7 +254,9 @@ def _run_curator(turn: Turn, ports: Ports, transcript: Transcript, *, options: R
         keep=find_keep(turn.scope, config),
         zone=ZoneInfo(config.manifest.locale.timezone),
         skipped=transcript.skipped,
+        is_unattended=transcript.is_unattended,
     )
+    tree = Tree(_LIMITS.requests)
     quiet = replace(
         _choose_model(turn.scope, config, options),
         on_event=notes.take,
@@ -244,8 +264,13 @@ def _run_curator(turn: Turn, ports: Ports, transcript: Transcript, *, options: R
         flushes=False,
         depth=options.depth + 1,
         limits=_LIMITS,
+        tree=tree,
     )
-    run = run_turn(make_curator(turn, config), ports, session=None, message=message, options=quiet)
+    try:
+        run = run_turn(make_curator(turn, config), ports, session=None, message=message, options=quiet)
+    finally:
+        notes.usage = Usage(requests=tree.used)  # all that is known of the cost of a turn that fails
+    notes.usage = run.usage
     if run.is_cancelled:
         raise ModelError("The flush was stopped before the curator was done.")
 

@@ -1,9 +1,13 @@
 """The flush of transcripts from files: only what was not reviewed before, and nothing twice.
 
 A harness calls this after every turn of a session whose transcript grows. How many records of it were reviewed is kept
-in the state database for each role, heartbeat and session; a markdown file stands for a session of its own, known by its
-place and its first words. The mark moves only after a review that did not fail, and one review runs at a time, so that
-two calls at once never read the same exchange. An exchange without its end is left for the next call.
+for each role, heartbeat and session (`flush_marks`). One transcript is reviewed at a time, so that two calls at once
+never read the same exchange; the flush behind a turn of omnislash's own reads that turn, which is in no file, and waits
+for nobody. An exchange without its end is left for the next call.
+
+The mark moves behind a review that came to its end, and behind one that failed when it had written something: read
+again, it would write the same a second time in other words. Any other failed review is made up for by the next call,
+once.
 
 Rules: FLUSH-04, FLUSH-O1, FLUSH-O5, BOUNDARY-11; interface.md, "Command line" (`flush`).
 """
@@ -11,15 +15,15 @@ Rules: FLUSH-04, FLUSH-O1, FLUSH-O5, BOUNDARY-11; interface.md, "Command line" (
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.errors import StorageError, WriterUnavailableError
-from omnislash.runtime.flushing.flush import asks_for_flush, find_obstacle, flush_transcript
-from omnislash.runtime.flushing.transcripts import decode_transcript, find_session, parse_transcript
+from omnislash.runtime.flushing.flush import asks_for_flush, find_obstacle, flush_transcript, leave_prompts
+from omnislash.runtime.flushing.flush_marks import MarkStore
+from omnislash.runtime.flushing.transcripts import decode_transcript, parse_transcript
 from omnislash.runtime.loop.run_values import FlushOutcome, FlushReport, RunOptions
 from omnislash.runtime.tools.reading import own_line
 from omnislash.store.locks import Owner, WriterLock
@@ -27,14 +31,21 @@ from omnislash.store.locks import Owner, WriterLock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from omnislash.runtime.flushing.flush_marks import Mark
     from omnislash.runtime.flushing.spoken import Transcript
     from omnislash.runtime.turns import Ports, Turn
 
-#: Held while a transcript is reviewed; of the brain, for reviews write into the same lines.
+#: Held while a transcript from a file is reviewed; of the brain, so that a harness with many sessions asks a provider
+#: for one review at a time.
 LOCK_FILE: Final = ".omnislash/flush.lock"
 #: How long is waited for another review, in seconds, and how often is looked: as long as a review may take.
 _WAIT_S: Final = 600.0
 _LOOK_S: Final = 0.1
+#: Verdicts after which something stands on disk, or will.
+_LANDED: Final = frozenset({"written", "partial", "queued", "unconfirmed"})
+#: Added to what is said of a review that failed.
+_WROTE: Final = "What it wrote until then stays, and what it had read is not reviewed again."
+_GIVEN_UP: Final = "What failed a second time is given up; --all reviews the whole transcript again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +78,7 @@ class FlushAnswer:
     skipped: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{outcome, line, writes, message?, ran, messages, skipped}`."""
+        """Return `{outcome, line, writes, usage, message?, ran, messages, skipped}`."""
         line = {"line": self.report.line or None}
         return {**self.report.to_json(), **line, "ran": self.ran, "messages": self.messages, "skipped": self.skipped}
 
@@ -86,20 +97,19 @@ def flush_file(turn: Turn, ports: Ports, request: FlushRequest) -> FlushAnswer:
     obstacle = _find_obstacle(turn, ports, is_automatic=request.is_automatic)
     if obstacle is not None:
         return _answer_idle(turn, obstacle)
-    source = _Source(turn, ports, request, decode_transcript(request.data))
-    reviewed = source.read_mark()
-    fresh = source.read(reviewed)
+    source = _Source(turn, ports, request)
+    mark = source.marks.read()
+    fresh = source.read(mark)
     if not fresh.turns:
-        return _answer_idle(turn, source.explain_idle(fresh, reviewed))
+        return _answer_idle(turn, source.explain_idle(mark))
     with _hold_lock(ports, request.options):
-        if source.read_mark() != reviewed:  # somebody else has read on meanwhile
-            reviewed = source.read_mark()
-            fresh = source.read(reviewed)
+        newest = source.marks.read()
+        if newest.records != mark.records:  # somebody else has read on meanwhile
+            fresh = source.read(newest)
         report = flush_transcript(turn, ports, fresh, session=fresh.session, options=request.options)
         if report is None:
-            return _answer_idle(turn, source.explain_idle(fresh, reviewed))
-        if report.outcome is not FlushOutcome.FAILED:
-            source.set_mark(fresh.records)
+            return _answer_idle(turn, source.explain_idle(newest))
+        report = source.settle(report, newest, fresh.records)
     return FlushAnswer(report=report, ran=True, messages=len(fresh.turns), skipped=fresh.skipped)
 
 
@@ -119,55 +129,61 @@ def _answer_idle(turn: Turn, why: str) -> FlushAnswer:
 class _Source:
     """A transcript, and how much of it was reviewed."""
 
-    def __init__(self, turn: Turn, ports: Ports, request: FlushRequest, text: str) -> None:
-        self._ports = ports
-        self._text = text
+    def __init__(self, turn: Turn, ports: Ports, request: FlushRequest) -> None:
+        self._scope = turn.scope
+        self._text = decode_transcript(request.data)
         self._takes_all = request.takes_all
         self._has_ended = request.has_ended
-        self._name = _name_mark(turn, text, request.place)
+        self.marks = MarkStore(turn.scope, ports, self._text, size=len(request.data), place=request.place)
 
-    def read(self, reviewed: int) -> Transcript:
+    def read(self, mark: Mark) -> Transcript:
         """Return what is to be reviewed now."""
         if self._takes_all:
-            return parse_transcript(self._text)
-        fresh = parse_transcript(self._text, after=reviewed)
-        return fresh if self._has_ended else fresh.settled()
+            return leave_prompts(self._scope, parse_transcript(self._text))
+        fresh = parse_transcript(self._text, after=mark.records)
+        return leave_prompts(self._scope, fresh if self._has_ended else fresh.settled())
 
-    def read_mark(self) -> int:
-        """Return how many records were reviewed before."""
-        row = self._ports.state().row("find_cursor", name=self._name) if self._name else None
-        return int(row["value"]) if row else 0
+    def settle(self, report: FlushReport, mark: Mark, records: int) -> FlushReport:
+        """Note how far the transcript needs no review any more; return the report, which says what is given up."""
+        if report.outcome is not FlushOutcome.FAILED:
+            self.marks.write(mark.move(records))
+            return report
+        if any(write.get("outcome") in _LANDED for write in report.writes):
+            self.marks.write(mark.move(records))
+            return self._add(report, _WROTE)
+        if self._takes_all:  # somebody asked for it by hand, and will see to it
+            return report
+        left = mark.fail(records)
+        self.marks.write(left)
+        return report if left.records == mark.records else self._add(report, _GIVEN_UP)
 
-    def set_mark(self, records: int) -> None:
-        """Note how many records have been reviewed now."""
-        if self._name:
-            state = self._ports.state()
-            with state.transaction():
-                state.run("set_cursor", name=self._name, value=records)
+    def _add(self, report: FlushReport, sentence: str) -> FlushReport:
+        return replace(report, message=f"{report.message} {sentence}") if self.marks.is_kept else report
 
-    def explain_idle(self, fresh: Transcript, reviewed: int) -> str:
-        """Return why nothing is to be reviewed; a transcript that has become shorter is counted anew."""
+    def explain_idle(self, mark: Mark) -> str:
+        """Return why nothing is to be reviewed; a file that was rewritten shorter is counted anew."""
+        nothing = "The transcript holds nothing that was said."
         if self._takes_all:
-            return "The transcript holds nothing that was said."
-        whole = parse_transcript(self._text, after=reviewed)
-        if whole.records < reviewed:
-            self.set_mark(whole.records)
-        if whole.turns != fresh.turns:
+            return nothing
+        whole = parse_transcript(self._text, after=mark.records)
+        if whole.records < mark.records:
+            return self._explain_shorter(mark, whole.records)
+        self.marks.date(mark)
+        if not self._has_ended and whole.settled().turns != whole.turns:
             return "The last exchange is not over yet, so it is left for the next time; --ended reviews it now."
-        if reviewed:
+        if mark.records:
             return "Nothing was said since the last review of this transcript; --all reviews all of it again."
-        return "The transcript holds nothing that was said."
+        return nothing
 
-
-def _name_mark(turn: Turn, text: str, place: str | None) -> str | None:
-    """Return the name of the mark; None when the transcript can't be known again."""
-    session = find_session(text)
-    if session is None and place is None:
-        return None
-    first = next((line for line in text.split("\n", 100) if line.strip()), "").strip()
-    known_by = ("session", session) if session is not None else ("file", str(place), first)
-    parts = (turn.scope.role, turn.scope.heartbeat or "", *known_by)
-    return f"flush:{hashlib.sha256(chr(0).join(parts).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    def _explain_shorter(self, mark: Mark, records: int) -> str:
+        if self.marks.lower(records):
+            return (
+                "The transcript has become shorter; what is added to it is reviewed, and --all reviews all of it again."
+            )
+        return (
+            f"Of this transcript {mark.records} records were reviewed before, and here are {records}: it is an older copy. "
+            "--all reviews all of it again."
+        )
 
 
 @contextlib.contextmanager

@@ -20,8 +20,8 @@ from typing import Final
 from omnislash.recall.formatting import HEADING, PREAMBLE
 from omnislash.runtime.flushing.flush_prompt import CLOSING, FLUSH_MARKER
 
-#: The blocks of a turn, and those of a review.
-_OWN: Final = r"agent-(?:memory(?:-periods|-daily|-keep)?|environment|context-snapshot|transcript)"
+#: The blocks of a turn, those of a review, and the events that a hook is handed.
+_OWN: Final = r"agent-(?:memory(?:-periods|-daily|-keep)?|environment|context-snapshot|transcript|events)"
 _OWN_OPEN = re.compile(rf"<({_OWN})(?:[ \t][^<>\n]*)?(/?)>")
 #: The same as we write it, with its place: what is cut from a whole file, where a tag written by hand could be closed in
 #: another message.

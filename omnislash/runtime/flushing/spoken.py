@@ -51,6 +51,13 @@ class Transcript:
     session: str | None = None
     #: True when the last answer is not over: a tool runs, or its answer has not been taken up.
     is_open: bool = False
+    #: True when nobody spoke to the agent: a heartbeat or hook ran it, and what it was told is left out.
+    is_unattended: bool = False
+
+    def unattended(self) -> Transcript:
+        """Return only what the agent said, for a session that a heartbeat or hook ran."""
+        said = tuple(turn for turn in self.turns if turn.speaker is Speaker.ASSISTANT)
+        return replace(self, turns=said, is_unattended=True)
 
     def settled(self) -> Transcript:
         """Return the exchanges that are over; a message without its answer, or with half of one, is left for later."""

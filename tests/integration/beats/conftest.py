@@ -33,6 +33,7 @@ class Call:
     turn: Turn
     session: str | None
     message: str
+    options: RunOptions
 
 
 @dataclass
@@ -45,7 +46,7 @@ class FakeTurns:
 
     def __call__(self, turn: Turn, ports: Ports, *, session: str | None, message: str, options: RunOptions) -> Run:
         with self.lock:
-            self.calls.append(Call(turn, session, message))
+            self.calls.append(Call(turn, session, message, options))
         self.during(Agent(turn, ports), options)
         return Run(
             session=session or "made",

@@ -170,6 +170,21 @@ def test_a_worker_that_dies_in_a_run(sample: SampleBrain) -> None:
     assert beats.last("briefing")["outcome"] == "done"
 
 
+def test_a_run_by_hand_says_which_run_was_cut_off(sample: SampleBrain, caplog: pytest.LogCaptureFixture) -> None:
+    """The notice names the run before by the time of its start in the brain's zone, so that nobody takes it for this one."""
+    sample.manifest(timezone="Europe/Warsaw")
+    put_beat(sample, "briefing")
+    log = sample.root.parent / "ran"
+    beats = Beats(sample)
+    beats.go()
+    assert release([start(sample, SIX + timedelta(hours=22, minutes=59), log, minutes=1, deed="die")]) == [9]
+
+    assert beats.brain.run_heartbeat("briefing", run_turn=beats.turns).outcome == "done"
+
+    (notice,) = (record.getMessage() for record in caplog.records if "interrupted" in record.getMessage())
+    assert notice == f"The run of the heartbeat briefing (nova) of 2026-08-21 07:00 was interrupted: {CUT_OFF}"
+
+
 def test_a_run_by_hand_and_a_tick_keep_apart(sample: SampleBrain) -> None:
     """While one goes on the other is turned away: the tick is skipped, the person gets a sentence."""
     put_beat(sample, "briefing")

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omnislash import ModelError
-from omnislash.runtime.beats.beat_runs import NOTHING_ASKED, STILL_RUNNING, lock_path
-from omnislash.runtime.beats.scheduler import LOOK_S, RUNS_MAX
+from omnislash.engine import ModelOptions
+from omnislash.runtime.beats import beat_runs
+from omnislash.runtime.beats.beat_runs import NOTHING_ASKED, STILL_RUNNING, BeatKind, claim, lock_path
+from omnislash.runtime.beats.due import Seen
+from omnislash.runtime.beats.heartbeats import Schedules
+from omnislash.runtime.beats.scheduler import LOOK_S, RUNS_MAX, Scheduler
 from omnislash.store.locks import is_locked
-from tests.integration.beats.conftest import SIX, Beats, put_beat
+from omnislash.testing import ScriptedChatModel
+from tests.integration.beats.conftest import SIX, Beats, put_beat, put_hook
 
 if TYPE_CHECKING:
+    from omnislash.runtime.beats.beat_runs import BeatRun
     from tests.integration.conftest import SampleBrain
 
 SEVEN = SIX + timedelta(hours=1)
@@ -313,3 +319,103 @@ def test_a_stop_cancels_what_runs(sample: SampleBrain) -> None:
     assert not is_locked(lock_path(sample.root, "heartbeat", "briefing"))
     beats.go(minutes=1)
     assert len(beats.turns.calls) == 1
+
+
+def test_an_older_look_does_not_set_a_newer_one_back(beats: Beats) -> None:
+    """A second scheduler that stood still between reading and noting changes nothing of what the first has noted."""
+    state = beats.brain._open_state()
+    beats.go()
+    beats.at(SEVEN + timedelta(hours=13))
+    noted = [tuple(row) for row in state.rows("list_beat_looks")]
+    stale = Schedules(beats.brain._ports())
+    before = Seen("0 7 * * *", "UTC", SIX)
+    stale._read_seen = lambda: {"briefing": before}  # type: ignore[method-assign]
+
+    look = stale.look(SEVEN + timedelta(minutes=1))
+    for due in look.due:
+        assert claim(beats.brain._ports(), due.order, also=due.also) is not None
+    stale.look(SEVEN + timedelta(hours=12, minutes=30))
+
+    assert look.due
+    assert [tuple(row) for row in state.rows("list_beat_looks")] == noted
+
+
+# -- what is left of a run -------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_no_conversation(sample: SampleBrain) -> None:
+    """Nothing of what was said is kept, so the list of sessions holds those of people; list and log know of the run."""
+    put_beat(sample, "briefing")
+    model = ScriptedChatModel("All is well.", "Hello.")
+    brain = sample.open(models=ModelOptions(environment={}, chat=model))
+
+    done = brain.run_heartbeat("briefing")
+    brain.agent("nova").run("Hi.", session="a person's")
+
+    assert (done.outcome.value, done.run.text if done.run else "") == ("done", "All is well.")
+    assert [each.id for each in brain.sessions().sessions] == ["a person's"]
+    assert brain.heartbeats().to_json()["heartbeats"][0]["last"]["outcome"] == "done"
+    assert [(row.tool, row.heartbeat, row.outcome) for row in brain.audit().rows] == [("heartbeat", "briefing", "done")]
+
+
+def test_runs_by_clock_and_event_keep_no_conversation(beats: Beats) -> None:
+    """Those of the scheduler do not either, whatever runs the turn."""
+    put_hook(beats.sample, "watcher")
+    beats.go()
+    beats.brain.agent("nova").memory.write("Something new.")
+    beats.at(SEVEN)
+
+    assert {call.turn.scope.heartbeat: call.options.keeps_session for call in beats.turns.calls} == {
+        "briefing": False,
+        "watcher": False,
+    }
+
+
+# -- what goes wrong beside the turn ---------------------------------------------------------------------------------
+
+
+def test_a_thread_that_does_not_start(beats: Beats, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run has failed, lock and place are free, and the next tick runs."""
+    beats.scheduler = Scheduler(beats.brain._ports(), beats.turns)
+    beats.go()
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "omnislash-beat":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    beats.at(SEVEN)
+    monkeypatch.undo()
+    last = beats.last("briefing")
+
+    assert (last["outcome"], "can't start new thread" in last["message"]) == ("failed", True)
+    assert not is_locked(lock_path(beats.sample.root, BeatKind.HEARTBEAT, "briefing"))
+    beats.go(days=1)
+    assert beats.scheduler.wait(60)
+    assert (beats.last("briefing")["outcome"], len(beats.turns.calls)) == ("done", 1)
+
+
+def test_an_error_that_nobody_foresaw_is_a_failed_run(
+    beats: Beats, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What goes wrong when a run is noted ends neither the scheduler nor the beat, and the run is no open one."""
+    beats.go()
+    finish = beat_runs.finish_row
+    calls: list[str] = []
+
+    def break_once(*given: Any, **more: Any) -> BeatRun:
+        calls.append("noted")
+        if len(calls) == 1:
+            raise KeyError("surprise")
+        return finish(*given, **more)
+
+    monkeypatch.setattr(beat_runs, "finish_row", break_once)
+    beats.at(SEVEN)
+    last = beats.last("briefing")
+
+    assert (last["outcome"], "surprise" in last["message"]) == ("failed", True)
+    assert "briefing broke off" in caplog.text
+    beats.go(days=1)
+    assert beats.last("briefing")["outcome"] == "done"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,8 @@ from omnislash.store.locks import Owner, WriterLock
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from omnislash import Brain
     from omnislash.testing.chat_models import ChatRequest, Step
     from tests.integration.conftest import SampleBrain
@@ -140,6 +143,66 @@ def test_a_failed_review_is_made_up_for(sample: SampleBrain) -> None:
     assert reviewed.read[1] == ["question 1", "answer 1", "question 2", "answer 2"]
 
 
+def test_what_fails_twice_is_given_up(sample: SampleBrain) -> None:
+    """What could not be reviewed is tried once more; the answer says that it is given up, and the rest is tried again."""
+    reviewed = Reviewed(sample, *[ModelError("It was gone.")] * 3, "done")
+    grown = b"".join(map(exchange, range(1, 5)))
+
+    first, second = reviewed.flush(exchange(1)), reviewed.flush(exchange(1) + exchange(2))
+    third = reviewed.flush(exchange(1) + exchange(2) + exchange(3))
+    reviewed.flush(grown)
+    last = reviewed.flush(grown)
+
+    assert [len(texts) for texts in reviewed.read] == [2, 4, 4, 4]
+    assert reviewed.read[3] == ["question 3", "answer 3", "question 4", "answer 4"]
+    assert "given up" not in first.report.message
+    assert "What failed a second time is given up; --all reviews" in second.report.message
+    assert "given up" in third.report.message
+    assert (last.ran, reviewed.flush(grown, takes_all=True).messages) == (False, 8)
+
+
+def test_what_failed_after_a_write_is_not_read_again(sample: SampleBrain) -> None:
+    """A review that wrote and broke would write the same again in other words; its mark moves, and the answer says so."""
+    fact = ScriptedCall("memory_write", {"content": "Tomek rings back on Friday."})
+    reviewed = Reviewed(sample, fact, ModelError("It was gone."))
+
+    first, second = reviewed.flush(exchange(1)), reviewed.flush(exchange(1))
+
+    assert (first.report.outcome.value, len(first.report.writes), second.ran) == ("failed", 1, False)
+    assert "What it wrote until then stays" in first.report.message
+    assert sample.text(f"main/{DAY}").count("Tomek") == 1
+
+
+def test_what_failed_after_a_refused_write_is_tried_again(sample: SampleBrain) -> None:
+    """A write that came to nothing is no reason to give the rest up."""
+    reviewed = Reviewed(sample, ScriptedCall("memory_write", {}), ModelError("It was gone."), "done")
+
+    answers = [reviewed.flush(exchange(1)) for _ in range(3)]
+
+    assert [answer.report.outcome.value for answer in answers[:2]] == ["failed", "nothing_saved"]
+    assert [answer.ran for answer in answers] == [True, True, False]
+
+
+def test_marks_of_sessions_that_are_over_are_forgotten(reviewed: Reviewed) -> None:
+    """After 90 days without a call a mark is gone; one that is asked for stays, and so does the cursor of a hook."""
+    state = reviewed.brain._open_state()
+    with state.transaction():
+        state.run("set_cursor", name="hook:watcher", value=7)
+        state.run("set_cursor", name="flush:from-before-marks-were-dated", value=7)
+    old, used = exchange(1), exchange(2).replace(b"s-1", b"s-2")
+    for data in (old, used):
+        reviewed.flush(data)
+
+    for _ in range(4):
+        reviewed.sample.clock.at += timedelta(days=25)
+        reviewed.flush(used)
+
+    rows = {row["name"]: row["value"] for row in state.rows("list_cursors")}
+    assert len(rows) == 2
+    assert rows["hook:watcher"] == 7
+    assert (reviewed.flush(used).ran, reviewed.flush(old).ran) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "ran"),
     [
@@ -173,14 +236,45 @@ def test_markdown_is_known_by_its_place_and_first_line(reviewed: Reviewed) -> No
     assert reviewed.read == [["one", "two"], ["three", "four"], ["five", "six"], ["one", "two"], ["one", "two"]]
 
 
-def test_a_transcript_that_got_shorter_is_counted_anew(reviewed: Reviewed) -> None:
-    """What is left of a shortened session is not read a second time; what comes then is."""
-    reviewed.flush(exchange(1) + exchange(2))
-    short = reviewed.flush(exchange(2))
-    reviewed.flush(exchange(2) + exchange(3))
+def test_a_file_that_got_shorter_is_counted_anew(reviewed: Reviewed, tmp_path: Path) -> None:
+    """What is left of a shortened markdown file is not read a second time; what comes then is."""
+    talk = tmp_path / "talk.md"
+    head, more, new = "User: one\nAssistant: two\n", "User: three\nAssistant: four\n", "User: five\nAssistant: six\n"
+
+    def flush(text: str) -> FlushAnswer:
+        talk.write_text(text, encoding="utf-8")
+        return reviewed.flush(talk.read_bytes(), place=str(talk))
+
+    flush(head + more)
+    short = flush(head)
+    flush(head + new)
 
     assert not short.ran
-    assert reviewed.read == [["question 1", "answer 1", "question 2", "answer 2"], ["question 3", "answer 3"]]
+    assert "has become shorter" in short.report.message
+    assert reviewed.read == [["one", "two", "three", "four"], ["five", "six"]]
+
+
+@pytest.mark.parametrize("takes_all", [False, True])
+@pytest.mark.parametrize("is_markdown", [False, True])
+def test_an_older_copy_sends_no_mark_back(
+    reviewed: Reviewed, tmp_path: Path, is_markdown: bool, takes_all: bool
+) -> None:
+    """A hook that read the file before another one did, and came to its turn later, has nothing read a second time."""
+    place = tmp_path / "talk"
+    whole = exchange(1) + exchange(2) + exchange(3)
+    old, new = exchange(1), exchange(1) + exchange(2)
+    if is_markdown:
+        whole = b"User: one\nAssistant: two\n\nUser: three\nAssistant: four\n\nUser: five\nAssistant: six\n"
+        old, new = whole[: whole.index(b"User: three")], whole[: whole.index(b"User: five")]
+    place.write_bytes(new if is_markdown else old)  # a session only grows, whatever is on disk
+    reviewed.flush(new, place=str(place))
+
+    late = reviewed.flush(old, place=str(place), takes_all=takes_all)
+    reviewed.flush(whole, place=str(place))
+
+    assert late.ran is takes_all
+    assert takes_all or "it is an older copy" in late.report.message
+    assert reviewed.read[-1] == (["five", "six"] if is_markdown else ["question 3", "answer 3"])
 
 
 @pytest.mark.rule("FLUSH-04", "FLUSH-O1")
@@ -330,7 +424,8 @@ def test_it_writes_into_the_line_of_the_heartbeat(sample: SampleBrain) -> None:
 
     answer = reviewed.flush(exchange(1), heartbeat="dawn").to_json()
 
-    assert (answer["outcome"], answer["line"], answer["ran"], answer["messages"]) == ("saved", "dawn", True, 2)
+    assert (answer["outcome"], answer["line"], answer["ran"], answer["messages"]) == ("saved", "dawn", True, 1)
+    assert reviewed.read[0] == ["answer 1"]  # nobody asked the question: it is the heartbeat's prompt
     assert answer["writes"][0]["paths"] == [f"dawn/{DAY}"]
     assert "<agent-memory-keep>\nKeys.\n</agent-memory-keep>" in reviewed.model.requests[0].message
 

@@ -6,14 +6,17 @@ import contextlib
 import json
 import logging
 import sqlite3
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omnislash.engine import ModelOptions
 from omnislash.errors import ModelError
+from omnislash.runtime.flushing.flush import asks_for_flush, find_keep
 from omnislash.runtime.flushing.flush_prompt import FLUSH_MARKER, parse_flush_message
-from omnislash.runtime.loop.run_values import FlushOutcome, RunOptions, TextSaid
+from omnislash.runtime.loop.run_values import FlushOutcome, RunLimits, RunOptions, TextSaid
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 
 if TYPE_CHECKING:
@@ -91,7 +94,9 @@ def test_a_turn_that_asks_is_reviewed(sample: SampleBrain) -> None:
     run = played.run()
 
     assert run.flush is not None
-    assert run.flush.to_json() == {"outcome": "nothing_saved", "line": "main", "writes": []}
+    cost = {"requests": 1, "inputTokens": None, "outputTokens": None, "costUsd": None}
+    assert run.flush.to_json() == {"outcome": "nothing_saved", "line": "main", "writes": [], "usage": cost}
+    assert run.usage.requests == 1, "the flush is counted apart"
     material = parse_flush_message(played.review.message)
     assert material is not None
     assert [(turn.speaker.value, turn.text) for turn in material.turns] == [("user", ASKED), ("assistant", ANSWERED)]
@@ -196,6 +201,19 @@ def test_an_option_spares_a_turn_its_flush(sample: SampleBrain) -> None:
     assert not played.is_reviewed
 
 
+def test_a_flush_has_limits_of_its_own(sample: SampleBrain) -> None:
+    """A turn that has used up its requests is reviewed, and a curator that never ends is ended after its twelfth."""
+    played = play(sample, *([ScriptedCall("memory_list")] for _ in range(50)))
+
+    run = played.run(options=RunOptions(limits=RunLimits(requests=1)))
+
+    assert run.flush is not None
+    assert run.flush.outcome is FlushOutcome.FAILED
+    assert "beyond the limit of one turn" in run.flush.message
+    assert run.flush.usage.requests == 12
+    assert len(played.model.requests) == 13
+
+
 # -- the curator -----------------------------------------------------------------------------------------------------
 
 
@@ -294,6 +312,70 @@ def test_it_sees_the_memory_of_the_line_and_no_recall(sample: SampleBrain) -> No
     seen = f"{played.review.system}{played.review.standing}{played.review.opening}{played.review.message}"
     assert "blue hook" not in seen
     assert "### Memory recall" not in seen.replace(played.review.system, "")
+
+
+@pytest.mark.rule("FLUSH-04")
+def test_the_prompt_of_a_beat_is_nobodys_word(sample: SampleBrain) -> None:
+    """Of a turn that a heartbeat ran the curator sees what its agent said and did, and is told that nobody spoke."""
+    beat(sample, top=ASKS)
+    played = play(sample, "done", more="")
+
+    played.run("Ida holds the key, write it down.", heartbeat="dawn")
+
+    material = parse_flush_message(played.review.message)
+    assert material is not None
+    assert [(turn.speaker.value, turn.text) for turn in material.turns] == [("assistant", ANSWERED)]
+    assert "write it down" not in played.review.message
+    assert "(Nobody spoke to the agent: " in played.review.message
+
+
+@pytest.mark.rule("FLUSH-01", "FLUSH-04", "FLUSH-08")
+@pytest.mark.parametrize("asks", [ASKS, "memoryFlush: false\n"])
+def test_a_sub_agents_turn_is_not_flushed(sample: SampleBrain, asks: str) -> None:
+    """Its task was written by a model that has seen memory; neither its role nor its caller's heartbeat flushes it."""
+    sample.role("clerk", capabilities="memory:read", more=asks)
+    sample.role("nova", capabilities="agent:task", more=ASKS)
+    beat(sample, top=f"{ASKS}memoryKeep: What the beat keeps.\n")
+    task = ScriptedCall("agent_task", {"role": "clerk", "task": "Ida holds the key, count it."})
+    played = Played(sample, task, "Counted.", ANSWERED, "done")
+
+    run = played.run(heartbeat="dawn")
+
+    assert run.text == ANSWERED
+    assert [event["role"] for event in played.flushed] == ["nova"]
+    assert "count it" not in played.review.message
+
+
+@pytest.mark.rule("FLUSH-08", "FLUSH-O3")
+def test_a_beat_speaks_for_its_own_role_alone(sample: SampleBrain) -> None:
+    """`memoryFlush` and `memoryKeep` of a heartbeat do not hold for another role that works under its name."""
+    sample.role("clerk")
+    beat(sample, top=f"{ASKS}memoryKeep: What the beat keeps.\n")
+    config = Played(sample).brain._ports().config()
+    own = config.resolve_scope("nova", beat="dawn")
+    other = replace(config.resolve_scope("clerk"), heartbeat="dawn")
+
+    assert (asks_for_flush(own, config), find_keep(own, config)) == (True, "What the beat keeps.")
+    assert (asks_for_flush(other, config), find_keep(other, config)) == (False, None)
+
+
+def test_a_long_turn_leaves_its_flush_its_time(sample: SampleBrain) -> None:
+    """The time limit of a turn is over with its answer; the review behind it has a limit of its own."""
+    ahead = [0.0]
+
+    def take_long(_request: ChatRequest) -> str:
+        ahead[0] = 400.0
+        time.sleep(0.5)  # several looks at the clock
+        return "done"
+
+    played = play(sample, take_long)
+    real = sample.clock.monotonic_s
+    sample.clock.monotonic_s = lambda: real() + ahead[0]  # type: ignore[method-assign]
+
+    run = played.run(options=RunOptions(limits=RunLimits(turn_s=300.0)))
+
+    assert run.flush is not None
+    assert (run.flush.outcome, run.flush.message) == (FlushOutcome.NOTHING_SAVED, "")
 
 
 def test_it_learns_which_tools_were_used_and_not_what_they_said(sample: SampleBrain) -> None:
