@@ -2,8 +2,10 @@ r"""Text of a note inside a block of a turn: data, whatever it says.
 
 A note can neither open nor close a block, begin a heading of ours, speak with the engine's own voice or that of a chat
 format, nor turn or hide what stands around it.
-What is changed stays readable: a tag shows its bracket as `&lt;`, a heading its mark as `\#`, and each character that
-only steers or hides is shown as U+FFFD.
+What is changed stays readable: a tag of ours shows its bracket as `&lt;` and a foreign one as `&lt;\`, a heading its
+mark as `\#`, and each character that only steers or hides is shown as U+FFFD.
+Tags are looked for as a lenient reader would: with letters of other scripts that look alike, with what nobody sees in
+between, and with brackets written as HTML does.
 Invisible characters that honest text needs stay: joiners, the marks of direction, and the flags that are spelled in tags.
 
 Rules: architecture.md section 7, "a note holds hostile text"; interface.md, "Blocks that a turn carries".
@@ -12,6 +14,9 @@ Rules: architecture.md section 7, "a note holds hostile text"; interface.md, "Bl
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_right
+from itertools import accumulate
 
 #: Blanks and characters that nobody sees, which a lenient reader passes over.
 _UNSEEN = (
@@ -25,17 +30,85 @@ def _spell(word: str) -> str:
     return _UNSEEN.join(word)
 
 
-#: Names of elements by which chat formats and harnesses tell their own words from what they quote.
+#: Names of elements by which chat formats, harnesses and provider libraries tell their own words from what they quote.
 _FOREIGN = (
-    *("system", "sys", "human", "assistant", "antml", "user-prompt", "local-command", "command-"),
+    *("system", "sys", "human", "assistant", "antml", "pyai", "user-prompt", "local-command", "command-"),
     *("function_call", "function_result", "invoke", "tool_call", "tool_result", "tool_use"),
+    *("context_diff", "conversation_summary", "retry_feedback", "validation_errors"),
 )
-#: What could be read as the start or the end of one of our blocks, or of an element or token of a chat format.
+#: What a tag could begin with: without one of these in it a text is looked at no further.
+_BRACKETS = re.compile(r"[<&\uff1c\ufe64\uff06\ufe60\u1438\u02c2]")
+#: What could be read as the start or the end of one of our blocks, or of an element or token of a chat format, in a text
+#: that `_FOLDS` made. The bracket may be written as HTML does.
 _TAG = re.compile(
-    rf"[<\uff1c\ufe64](?={_UNSEEN}(?:/{_UNSEEN})?(?:{_spell('agent')}{_UNSEEN}[-_\u2010\u2011]"
-    rf"|(?:{'|'.join(_spell(name) for name in _FOREIGN)})|[|\uff5c]|<{_UNSEEN}/?{_UNSEEN}{_spell('sys')}))",
-    re.IGNORECASE,
+    rf"(?:(?P<bracket><)|&(?:amp;?)*+(?:lt|\#0*+60(?!\d)|\#x0*+3c(?![\da-f]));?)(?={_UNSEEN}(?:/{_UNSEEN})?"
+    rf"(?:{_spell('agent')}{_UNSEEN}[-_]|(?P<foreign>{'|'.join(_spell(name) for name in _FOREIGN)})"
+    rf"|\||<{_UNSEEN}/?{_UNSEEN}{_spell('sys')}))"
 )
+#: Letters of other scripts, and signs, that pass for those of a tag.
+#: Source: https://www.unicode.org/Public/security/latest/confusables.txt, for the letters a to z, `<`, `/` and `-`.
+_CONFUSABLE = {
+    "a": "\u0430\u03b1\u0251\u1d00",
+    "b": "\u0412\u0392\u042c\u044c\u0299",
+    "c": "\u0441\u03f2\u1d04",
+    "d": "\u0501\u1d05",
+    "e": "\u0435\u0415\u0395\u04bd\u1d07",
+    "f": "\ua730",
+    "g": "\u0261\u0262\u0581",
+    "h": "\u04bb\u0570\u041d\u0397\u029c",
+    "i": "\u0456\u0131\u0130\u0399\u03b9\u0269\u026a",
+    "j": "\u0458\u03f3\u1d0a",
+    "k": "\u043a\u041a\u03ba\u039a\u1d0b",
+    "l": "\u04cf\u029f",
+    "m": "\u043c\u041c\u039c\u1d0d",
+    "n": "\u039d\u0578\u0274",
+    "o": "\u043e\u03bf\u0585\u1d0f",
+    "p": "\u0440\u03c1\u1d18",
+    "q": "\u051b",
+    "r": "\u0433\u0280",
+    "s": "\u0455\ua731",
+    "t": "\u0442\u0422\u03c4\u03a4\u1d1b",
+    "u": "\u03c5\u057d\u1d1c",
+    "v": "\u03bd\u0475\u1d20",
+    "w": "\u051d\u1d21",
+    "x": "\u0445\u03c7",
+    "y": "\u0443\u04af\u03b3\u03a5\u028f",
+    "z": "\u1d22",
+    "<": "\u1438\u02c2",
+    "/": "\u2044\u2215\u29f8",
+    "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212",
+}
+_LOOK_ALIKES = {ord(like): plain for plain, likes in _CONFUSABLE.items() for like in likes}
+#: Invisible characters that Unicode calls neither format nor control characters.
+_INVISIBLE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U00013430-\U0001343f\U000e0000-\U000e0fff]"
+)
+
+
+class _Folds(dict[int, str]):
+    """What a lenient reader takes each character for; filled as characters come up."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _fold_character(chr(code))
+        return self[code]
+
+
+def _fold_character(char: str) -> str:
+    """Return a character as plain lower-case letters; '' for one that nobody sees, but for blanks."""
+    if char.isspace():
+        return " "
+    if unicodedata.category(char) in {"Cf", "Cc"} or _INVISIBLE.match(char):
+        return ""
+    return "".join(_find_plain(each) for each in unicodedata.normalize("NFKC", char))
+
+
+def _find_plain(char: str) -> str:
+    """Return the plain letter that a character passes for, else its lower case."""
+    lower = char.casefold()
+    return _LOOK_ALIKES.get(ord(char)) or lower.translate(_LOOK_ALIKES)
+
+
+_FOLDS = _Folds()
 #: The marks of an instruction in older chat formats.
 _INSTRUCTION = re.compile(r"\[(?=/?INST\])")
 #: What may stand before a heading or a footer on its line: the marks of lists and quotations.
@@ -85,9 +158,29 @@ def escape_document(text: str) -> str:
 def _disarm(text: str) -> str:
     """Return the text on lines that end alike, without anything that acts beyond a heading."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    shown = _INSTRUCTION.sub(r"\\[", _TAG.sub("&lt;", unified))
+    shown = _INSTRUCTION.sub(r"\\[", _break_tags(unified))
     shown = _FOOTER.sub(r"\1\\", _show_hidden(shown))
     return re.sub("[\ud800-\udfff]", "\ufffd", shown)
+
+
+def _break_tags(text: str) -> str:
+    r"""Return the text with `&lt;` for the bracket of each tag that is one of ours, and `&lt;\` for that of a foreign one.
+
+    The backslash keeps those apart who read `&lt;` as a bracket again, also where a note has written it so itself.
+    """
+    if not _BRACKETS.search(text):
+        return text
+    found = list(_TAG.finditer(text.translate(_FOLDS)))
+    if not found:
+        return text
+    ends = list(accumulate(len(_FOLDS[ord(char)]) for char in text))
+    parts, at = [], 0
+    for tag in found:
+        start, end = bisect_right(ends, tag.start()), bisect_right(ends, tag.end() - 1) + 1
+        bracket = "&lt;" if tag["bracket"] else text[start:end]
+        parts += [text[at:start], bracket, "\\" if tag["foreign"] else ""]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def _show_hidden(text: str) -> str:
@@ -99,5 +192,5 @@ def _show_hidden(text: str) -> str:
 
 def escape_label(text: str) -> str:
     """Return a path or name as it may stand in a label: on one line, and without the characters that shape one."""
-    flat = _show_hidden(" ".join(text.split()))
+    flat = _show_hidden(_break_tags(" ".join(text.split())))
     return flat.replace("<", "&lt;").replace("[", "(").replace("]", ")")

@@ -3,7 +3,8 @@
 Each block stands alone: one that did not change is not sent again, one that is gone is withdrawn once, and after a
 compaction everything is sent again below the line that voids what stands above.
 
-The window of daily logs is sent when a line is new to the session, and after a compaction, and never else.
+The window of daily logs is sent when a line is new to the session, after a compaction, and once more when what could not
+be read of it has become another; never else.
 
 Rules: ENVELOPE-04 to ENVELOPE-10, ENVELOPE-13, ENVELOPE-O4, ENVELOPE-O5, ENVELOPE-O7 to ENVELOPE-O9.
 """
@@ -26,6 +27,8 @@ Key = tuple[BlockName, str]
 
 #: In place of a hash: the line's window was due and there was nothing to show, so it is not sent later either.
 NOTHING: Final = ""
+#: Before the hash of what could not be read of a window: it stays due, and is sent again once that is another.
+UNREAD: Final = "unread:"
 #: Blocks that are taken back when they are no longer part of the session, in the order of their withdrawal.
 _WITHDRAWN: Final = (BlockName.MEMORY, BlockName.PERIODS)
 
@@ -40,8 +43,8 @@ class Ledger:
     used_at: str | None = None
 
     def lacks_window(self, line: str) -> bool:
-        """Tell whether the line is new to the session, so that its window is due."""
-        return (BlockName.DAILY, line) not in self.hashes
+        """Tell whether the window is due: the line is new to the session, or its window could not be read as a whole."""
+        return _is_due(self.hashes, line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +100,12 @@ def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_co
     """
     known = {} if is_compacted else ledger.hashes
     wanted = {(block.name, block.place): block for block in blocks}
-    hashes = {key: _hash(block.text) for key, block in wanted.items()}
+    hashes = {key: _name_copy(block) for key, block in wanted.items()}
     gone = [key for name in _WITHDRAWN for key in sorted(known) if key[0] is name and key not in wanted]
     changed = [key for key in wanted if known.get(key) != hashes[key]]
     noted = [(key, hashes[key]) for key in changed]
     window = (BlockName.DAILY, line or "")
-    if line is not None and window not in known and window not in wanted:
+    if line is not None and window not in wanted and _is_due(known, line):
         noted.append((window, NOTHING))
     sent = [
         *([render_snapshot()] if is_compacted else []),
@@ -111,6 +114,19 @@ def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_co
     ]
     clears = is_compacted and bool(ledger.hashes)
     return Assembly(blocks=tuple(sent), receipt=Receipt(clears=clears, dropped=tuple(gone), sent=tuple(noted)))
+
+
+def _is_due(hashes: Mapping[Key, str], line: str) -> bool:
+    return hashes.get((BlockName.DAILY, line), UNREAD).startswith(UNREAD)
+
+
+def _name_copy(block: Block) -> str:
+    """Return what the ledger knows a copy by: its text, or of a window that could not be read what was missing.
+
+    The days of a window grow while it waits, and must not be sent with every turn for the sake of one that is damaged.
+    """
+    is_unread = block.name is BlockName.DAILY and block.trouble
+    return f"{UNREAD}{_hash(block.trouble)}" if is_unread else _hash(block.text)
 
 
 def _send(block: Block, why: Why) -> Sent:

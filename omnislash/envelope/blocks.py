@@ -66,6 +66,8 @@ class Block:
     text: str
     #: True when some of what it is made of is not in it.
     is_partial: bool = False
+    #: What of it could not be read, and why; '' when all of it was read.
+    trouble: str = ""
     #: The lines of files that it shows, by path as tools use it.
     shown: Mapping[str, Spans] = field(default_factory=dict)
 
@@ -132,4 +134,4 @@ def render_unreadable(name: BlockName, place: str, reason: str) -> Block:
         reason: A sentence, or several, without anything that a note could have put there.
     """
     body = f"(could not be read: {reason} What is there is not shown, and a copy above may be out of date.)"
-    return Block(name=name, place=place, text=frame(name, place, body), is_partial=True)
+    return Block(name=name, place=place, text=frame(name, place, body), is_partial=True, trouble=reason)

@@ -64,6 +64,7 @@ def render_window(logs: Iterable[DayLog], *, line: LineName, ceiling: int) -> Bl
     room = ceiling - count_chars(_frame(line, []))
     parts: list[_Part] = []
     shown: dict[str, Spans] = {}
+    troubles: list[str] = []
     is_partial = False
     for log in logs:
         if room <= 0:
@@ -72,6 +73,7 @@ def render_window(logs: Iterable[DayLog], *, line: LineName, ceiling: int) -> Bl
         if not log.trouble and not has_writing(log.text):
             continue
         path = daily_path(line, log.on)
+        troubles += [f"{path}: {log.trouble}"] if log.trouble else []
         part = _fit(log, path, room - len(GAP))
         if part is not None:
             parts.append(part)
@@ -84,7 +86,8 @@ def render_window(logs: Iterable[DayLog], *, line: LineName, ceiling: int) -> Bl
     if not parts:
         return None
     text = _frame(line, [part.text for part in reversed(parts)])
-    return Block(name=BlockName.DAILY, place=line, text=text, is_partial=is_partial, shown=shown)
+    trouble = "\n".join(troubles)
+    return Block(name=BlockName.DAILY, place=line, text=text, is_partial=is_partial, trouble=trouble, shown=shown)
 
 
 def _frame(line: LineName, parts: list[str]) -> str:

@@ -10,10 +10,10 @@ Rules: BOUNDARY-13 to BOUNDARY-16.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from omnislash.brain.access import ACCESS_FILE
+from omnislash.brain.access import ACCESS_FILE, fold_contact
 from omnislash.brain.nearest import suggest
 from omnislash.core.lines import quote_name
 from omnislash.errors import UsageError
@@ -52,7 +52,7 @@ def find_bound(
         contact: The person who writes to the bot; None = nobody in particular.
 
     Raises:
-        UsageError: No rule names the chat or the bot, or the call names both or none.
+        UsageError: No rule names the chat or the bot, its role does not load, or the call names both or none.
 
     Rules: BOUNDARY-14, BOUNDARY-15.
     """
@@ -68,7 +68,7 @@ def find_bound(
 def _find_chat(config: BrainFiles, chat: str) -> str:
     role = config.access.role_of_chat(chat)
     if role is not None:
-        return role
+        return _check_role(config, role, f"chats.{chat}")
     message = f"No rule of {ACCESS_FILE} names the chat {quote_name(chat)}, so it runs no role."
     raise UsageError(message, path=ACCESS_FILE, key="chats", hint=_explain(config, chat, config.access.chats, "chat"))
 
@@ -77,11 +77,25 @@ def _find_direct(config: BrainFiles, name: str, contact: str | None) -> Bound:
     bot = config.access.bot(name)
     if bot is not None:
         place = name.replace("%", "%25").replace(":", "%3A")  # so that no contact can look like the name of a bot
-        whole = place if contact is None else f"{place}:{contact}"
-        return Bound(bot.role_for(contact), _name_session("bot", whole))
+        whole = place if contact is None else f"{place}:{fold_contact(contact)}"
+        person = bot.find_contact(contact)
+        key = f"bots[{config.access.bots.index(bot)}]{'.role' if person is None else f'.secretary.contacts.{person}'}"
+        return Bound(_check_role(config, bot.role_for(contact), key), _name_session("bot", whole))
     known = [each.name for each in config.access.bots]
     message = f"No rule of {ACCESS_FILE} names the bot {quote_name(name)}, so it runs no role."
     raise UsageError(message, path=ACCESS_FILE, key="bots", hint=_explain(config, name, known, "bot"))
+
+
+def _check_role(config: BrainFiles, role: str, key: str) -> str:
+    """Return the role that a rule gives; UsageError at the rule when no such role loads."""
+    fault = next((fault for fault in config.faults if ACCESS_FILE in fault.path and fault.key == key), None)
+    try:
+        return config.find_role(role).id
+    except UsageError as error:
+        if fault is None:
+            raise
+        message = replace(fault, column=None, hint=None).render()
+        raise UsageError(message, path=fault.path, line=fault.line, key=key, hint=error.hint) from error
 
 
 def _name_session(kind: str, place: str) -> str:

@@ -5,6 +5,7 @@ Rules: TOOL-05, RECALL-02, RECALL-05, REPORT-O5; interface.md, "Embedding the en
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.verdicts import Verdict
@@ -129,6 +130,7 @@ class Agent:
         message: str,
         *,
         session: str | None = None,
+        model: str | None = None,
         options: RunOptions = RunOptions(),  # noqa: B008 - a frozen value
     ) -> Run:
         """Run this turn with a model and return what came of it; Ctrl-C ends it and keeps what was said and done.
@@ -136,7 +138,8 @@ class Agent:
         Args:
             message: What came in.
             session: The session that it goes on with; None = the agent's own, or a new one.
-            options: The model, a listener, limits.
+            model: Reference of a model in place of the role's own, and of the one in the options.
+            options: A listener, limits and the rest.
 
         Raises:
             ModelError: The model gave no answer; nothing of the turn is stored.
@@ -144,6 +147,8 @@ class Agent:
         """
         from omnislash.runtime.loop import running  # noqa: PLC0415 - not needed to write
 
+        if model is not None:
+            options = replace(options, model=model, chat_model=None)
         return running.run_turn(
             self._turn, self._ports, session=session or self.session, message=message, options=options
         )

@@ -3,6 +3,9 @@
 `deliver` reads and compares and changes nothing; `confirm` notes that the turn was sent. So a turn that never went out is
 delivered again, and one that did is not, after a restart too.
 
+The ledger is one of a session and a carrier: what was added to a harness's conversation under some id is not in the one
+that omnislash runs a model in under the same id, and the other way round.
+
 A file that can't be read is said to be unreadable in its block. A ledger that can't be read or written costs one more
 delivery and is logged; memory is delivered all the same.
 
@@ -20,7 +23,7 @@ from zoneinfo import ZoneInfo
 from omnislash.envelope.assemble import Ledger, Receipt, assemble
 from omnislash.envelope.blocks import Block, BlockName, render_unreadable
 from omnislash.envelope.environment import render_environment
-from omnislash.envelope.ledger import needs_note, note_delivery, read_ledger
+from omnislash.envelope.ledger import Carrier, needs_note, note_delivery, read_ledger
 from omnislash.errors import ScopeError, StorageError, UsageError, WriterUnavailableError
 from omnislash.runtime.ladder_reading import read_ladder_block
 from omnislash.runtime.window_reading import read_memory, read_window
@@ -57,6 +60,8 @@ class Delivery:
     standing: tuple[Block, ...] = ()
     #: What the message recalls; None when nothing was looked for.
     recall: Recall | None = None
+    #: Whose conversation it goes into.
+    carrier: Carrier = Carrier.HARNESS
     #: What the ledger notes once the turn was sent.
     receipt: Receipt = field(default_factory=Receipt)
     #: False when the ledger holds all of that already.
@@ -139,7 +144,13 @@ def check_session(session: str) -> str:
 
 
 def deliver(
-    turn: Turn, ports: Ports, *, session: str, message: str | None = None, is_compacted: bool = False
+    turn: Turn,
+    ports: Ports,
+    *,
+    session: str,
+    message: str | None = None,
+    is_compacted: bool = False,
+    carrier: Carrier = Carrier.HARNESS,
 ) -> Delivery:
     """Return what the turn carries; nothing is changed.
 
@@ -149,13 +160,14 @@ def deliver(
         session: Id of the session that the turn belongs to.
         message: What came in; None = nothing to recall for.
         is_compacted: True in the first turn after a harness has shortened the conversation (ENVELOPE-07).
+        carrier: Whose conversation it goes into; each has a ledger of its own.
 
     Raises:
         UsageError: The id of the session can't be one.
     """
     check_session(session)
     now, config = ports.clock.now(), ports.config()
-    ledger = Ledger() if turn.replay else _read_ledger(ports, session)
+    ledger = Ledger() if turn.replay else _read_ledger(ports, session, carrier)
     timezone = config.manifest.locale.timezone
     today = now.astimezone(ZoneInfo(timezone)).date()
     line, settings = turn.scope.line, turn.scope.settings
@@ -165,12 +177,15 @@ def deliver(
         window = read_window(ports, line, settings, today=today)
         blocks += [window] if window else []
     found = assemble(blocks, ledger, line=line, is_compacted=is_compacted)
+    sent = {block.text for block in found.blocks}
+    seen = [block for block in blocks if block.name is not BlockName.DAILY or block.text in sent]
     return Delivery(
         session=session,
         line=line,
         blocks=found.blocks,
         standing=standing,
-        recall=_recall(turn, ports, message, blocks),
+        recall=_recall(turn, ports, message, seen),
+        carrier=carrier,
         receipt=found.receipt,
         needs_note=not turn.replay and needs_note(ledger, found.receipt, now=now),
     )
@@ -205,9 +220,9 @@ def _recall(turn: Turn, ports: Ports, message: str | None, blocks: Iterable[Bloc
 # -- the ledger ------------------------------------------------------------------------------------------------------
 
 
-def _read_ledger(ports: Ports, session: str) -> Ledger:
+def _read_ledger(ports: Ports, session: str, carrier: Carrier) -> Ledger:
     try:
-        return read_ledger(ports.state(), session)
+        return read_ledger(ports.state(), session, carrier)
     except (StorageError, WriterUnavailableError) as error:
         _LOG.warning("The session ledger can't be read: %s", error.message, extra={"action": "ledger_unavailable"})
         return Ledger()
@@ -232,5 +247,11 @@ def note(ports: Ports, turn: Turn, delivery: Delivery) -> None:
         WriterUnavailableError: The database can't be written.
     """
     if not turn.replay:
-        now = ports.clock.now()
-        note_delivery(ports.state(), delivery.session, delivery.receipt, role=turn.scope.role, now=now)
+        note_delivery(
+            ports.state(),
+            delivery.session,
+            delivery.receipt,
+            carrier=delivery.carrier,
+            role=turn.scope.role,
+            now=ports.clock.now(),
+        )

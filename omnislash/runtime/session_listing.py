@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from omnislash.errors import UsageError
+from omnislash.runtime.loop.conversations import mend_text
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -23,7 +26,7 @@ class SessionView:
     #: ISO instants.
     started_at: str
     used_at: str
-    #: Turns that omnislash ran a model in; 0 for a session of a harness.
+    #: Turns that omnislash ran a model in, those that are kept no more included; 0 for a session of a harness.
     turns: int
 
     def to_json(self) -> dict[str, Any]:
@@ -51,14 +54,22 @@ class SessionList:
 
 
 def list_sessions(ports: Ports, *, role: str | None = None, limit: int = 50) -> SessionList:
-    """Return the sessions that are kept, the last used first; of one role, or of all for None."""
+    """Return the sessions that are kept, the last used first; of one role, or of all for None.
+
+    Raises:
+        UsageError: The role can't be one.
+    """
+    if role is not None and mend_text(role) != role:
+        message = f"A role's id is made of whole characters; this one is not: {role[:40]!r}."
+        raise UsageError(message)
     rows = ports.state().rows("list_sessions", role=role, limit=limit + 1)
     return SessionList(tuple(map(_view, rows[:limit])), is_cut=len(rows) > limit)
 
 
 def find_session(ports: Ports, session: str) -> SessionView | None:
     """Return a session by its id; None when nothing is kept under it."""
-    row = ports.state().row("view_session", id=session)
+    is_text = mend_text(session) == session  # nothing is kept under half a character
+    row = ports.state().row("view_session", id=session) if is_text else None
     return _view(row) if row is not None else None
 
 

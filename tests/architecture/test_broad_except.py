@@ -12,6 +12,10 @@ EDGES = {
     ("engine.py", "_tell"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
     ("runtime/beats/beat_runs.py", "_run"): "a model may be somebody else's code, and ends no scheduler (EVENT-O4)",
     ("runtime/beats/scheduler.py", "look"): "the worker writes on without heartbeats and hooks",
+    (
+        "runtime/beats/scheduler.py",
+        "_carry_out",
+    ): "a run that could not be noted ends no worker, and is noted as failed",
     ("runtime/loop/running.py", "_ask"): "a model may be somebody else's code, and its failure becomes one sentence",
     ("runtime/models/provider_summaries.py", "summarise"): "the same for a provider's library",
     ("runtime/ladder/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",

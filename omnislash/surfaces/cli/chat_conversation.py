@@ -77,15 +77,32 @@ class Progress:
 
     def advance(self, part: str, done: int, total: int) -> None:
         """Take note of how far a part is."""
-        if self._advance is not None:
-            self._advance(part, done, total)
+        advance = self._advance
+        if advance is not None:
+            advance(part, done, total)
 
-    def begin(self) -> None:
-        """Let a bar appear when the work takes a while."""
+    @contextlib.contextmanager
+    def between_events(self, on_event: Callable[[RunEvent], None] | None) -> Iterator[Callable[[RunEvent], None]]:
+        """Yield what listens to a turn; a bar may appear before its first event, and while a tool runs."""
+        from omnislash.runtime.loop.run_values import ToolCalled  # noqa: PLC0415 - not needed for a refusal
+
+        def listen(event: RunEvent) -> None:
+            self._end()
+            if on_event is not None:
+                on_event(event)
+            if isinstance(event, ToolCalled):
+                self._begin()
+
+        self._begin()
+        try:
+            yield listen
+        finally:
+            self._end()
+
+    def _begin(self) -> None:
         self._advance = self._open.enter_context(show_progress(self._settings))
 
-    def end(self) -> None:
-        """Remove it; the answer begins."""
+    def _end(self) -> None:
         self._advance = None
         self._open.close()
 
@@ -129,12 +146,14 @@ class Conversation:
         self._check_session(agent)
 
     def agent(self) -> Agent:
-        """Return the agent of the next turn, as the files say now."""
+        """Return the agent of the next turn, as the files say now; UsageError for a role that the engine runs itself."""
         asked, replay = self.asked, self.settings.replay
         if asked.role is not None:
-            return self._brain.agent(asked.role, replay=replay, session=asked.session)
-        agent = self._brain.chat_agent(chat=asked.chat_id, bot=asked.bot, contact=asked.contact, replay=replay)
-        agent.session = asked.session or agent.session
+            agent = self._brain.agent(asked.role, replay=replay, session=asked.session)
+        else:
+            agent = self._brain.chat_agent(chat=asked.chat_id, bot=asked.bot, contact=asked.contact, replay=replay)
+            agent.session = asked.session or agent.session
+        _refuse_engine_role(agent.scope.role)
         return agent
 
     def _check_session(self, agent: Agent) -> None:
@@ -156,16 +175,8 @@ class Conversation:
         """
         from omnislash.runtime.loop.run_values import RunOptions  # noqa: PLC0415 - not needed for a refusal
 
-        def listen(event: RunEvent) -> None:
-            self._progress.end()
-            if on_event is not None:
-                on_event(event)
-
-        self._progress.begin()
-        try:
+        with self._progress.between_events(on_event) as listen:
             return self.agent().run(message, options=RunOptions(model=self.asked.model, on_event=listen))
-        finally:
-            self._progress.end()
 
     def describe(self) -> list[str]:
         """Return the lines that begin a talk: role, line, model and session, and what is unusual about them."""
@@ -210,3 +221,15 @@ class Conversation:
     def begin_anew(self) -> None:
         """Go on in a new session."""
         self.asked.session = ids.new_session_id()
+
+
+def _refuse_engine_role(role: str) -> None:
+    """Raise UsageError for a role that the engine runs itself, with prompts that no person writes."""
+    from omnislash.runtime.flushing.flush import CURATOR  # noqa: PLC0415 - not needed for a listing
+    from omnislash.runtime.models.summarisers import CONSOLIDATOR  # noqa: PLC0415 - the same
+
+    work = {CURATOR: ("reviews turns", "flush"), CONSOLIDATOR: ("writes summaries of periods", "consolidate")}
+    if role in work:
+        what, command = work[role]
+        message = f"The role {role} {what} and is not talked to; omnislash {command} runs it."
+        raise UsageError(message, hint="Name a role of features/, or system:general.")

@@ -9,9 +9,11 @@ Rules: FLUSH-11, FLUSH-13, FLUSH-O5; interface.md, "Command line" (`chat`).
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.budgets import count_chars
+from omnislash.core.verdicts import Outcome
 from omnislash.runtime.loop.run_values import AnswerEnded, FlushOutcome, TextSaid, ToolAnswered, ToolCalled
 from omnislash.surfaces.cli.output import print_line, show_controls
 
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
 _ARGUMENT, _REASON = 48, 160
 #: The argument by which a person knows a call, the most telling first.
 _TELLING = ("query", "path", "from", "role", "content")
+#: What became of a write that has not landed as it was asked for.
+_BECAME: dict[str, str] = {
+    Outcome.DUPLICATE: "already there",
+    Outcome.PARTIAL: "written in part",
+    Outcome.QUEUED: "still queued",
+    Outcome.APPROVAL_REQUIRED: "waiting for a person",
+    Outcome.READ_ONLY: "refused as read-only",
+}
 
 
 class Talk:
@@ -135,10 +145,11 @@ def _count(number: int, what: str) -> str:
 def describe_turn(run: Run) -> str:
     """Return what a turn cost and what its flush came to, in one line."""
     flush = [_describe_flush(run.flush)] if run.flush else []
-    return " · ".join([*_describe_usage(run.usage), *flush])
+    return " · ".join([*describe_usage(run.usage), *flush])
 
 
-def _describe_usage(usage: Usage) -> list[str]:
+def describe_usage(usage: Usage) -> list[str]:
+    """Return requests, tokens, and the cost where the provider gives it."""
     said = [_count(usage.requests, "request")]
     tokens = [
         f"{number} {way}"
@@ -152,12 +163,25 @@ def _describe_usage(usage: Usage) -> list[str]:
 
 
 def _describe_flush(flush: FlushReport) -> str:
+    cost = f" ({', '.join(describe_usage(flush.usage))})" if flush.usage.requests else ""
     if flush.outcome is FlushOutcome.SAVED:
-        written = sum(write.get("outcome") == "written" for write in flush.writes)
-        return f"flush: {_count(written, 'write')} into {flush.line}"
+        return f"flush: {_describe_writes(flush)}{cost}"
     if flush.outcome is FlushOutcome.NOTHING_SAVED:
-        return "flush: nothing to keep"
-    return f"flush failed: {_clip(flush.message, _REASON)}"
+        return f"flush: nothing to keep{cost}"
+    return f"flush failed: {_clip(flush.message, _REASON)}{cost}"
+
+
+def _describe_writes(flush: FlushReport) -> str:
+    """Return how many writes landed, and what became of the others."""
+    counts = Counter(str(write.get("outcome")) for write in flush.writes)
+    written = counts.pop(Outcome.WRITTEN, 0)
+    others = [(number, _BECAME.get(outcome, outcome)) for outcome, number in counts.items()]
+    if written:
+        return ", ".join([f"{_count(written, 'write')} into {flush.line}", *(f"{n} {what}" for n, what in others)])
+    asked = f"{_count(len(flush.writes), 'write')} asked for"
+    if len(others) == 1:
+        return f"{asked}, {others[0][1]}"
+    return f"{asked}: {', '.join(f'{n} {what}' for n, what in others)}"
 
 
 # -- what a turn carried ---------------------------------------------------------------------------------------------

@@ -77,10 +77,13 @@ class _Ending:
 
     def _look_on(self, arrivals: int) -> None:
         while arrived := os.read(arrivals, 1):
-            while arrived[0] in self._numbers and not self.number:
+            while arrived[0] in self._numbers and not self._has_come():
                 time.sleep(_AGAIN_S)
-                if not self.number and hasattr(signal, "pthread_kill"):
+                if not self._has_come() and hasattr(signal, "pthread_kill"):
                     signal.pthread_kill(threading.main_thread().ident or 0, arrived[0])
+
+    def _has_come(self) -> bool:
+        return bool(self.number)
 
 
 class _Terminal:

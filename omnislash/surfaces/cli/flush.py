@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omnislash.errors import InvalidContentError, MissingFileError, StorageError
+from omnislash.surfaces.cli.asking import open_for_search
 from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.content import STDIN
 from omnislash.surfaces.cli.output import OUTCOME_CODES, naming, print_json, print_line
@@ -77,7 +78,7 @@ def _flush(
     from omnislash.runtime.loop.run_values import RunOptions  # noqa: PLC0415 - the same
 
     model = RunOptions(model=options.pop("model"))
-    with settings.open_brain() as brain:
+    with open_for_search(settings) as brain:
         agent = brain.agent(role, heartbeat=heartbeat, replay=settings.replay)
         return agent.flush(FlushRequest(data=data, place=place, options=model, **options)).to_json()
 
@@ -130,6 +131,8 @@ def _show(answer: Mapping[str, Any], *, quiet: bool) -> None:
     print_line(f"  {_explain(answer)}")
     for verdict in answer["writes"]:
         print_line(f"  {verdict['outcome']}: {verdict['message']}")
+    if answer["usage"]["requests"]:
+        print_line(f"  {_describe_cost(answer['usage'])}")
 
 
 def _explain(answer: Mapping[str, Any]) -> str:
@@ -141,6 +144,19 @@ def _explain(answer: Mapping[str, Any]) -> str:
         return f"{read}, and nothing in them was worth keeping in {answer['line']}."
     writes = len(answer["writes"])
     return f"{read}, and {writes} {'write was' if writes == 1 else 'writes were'} asked for in {answer['line']}."
+
+
+def _describe_cost(usage: Mapping[str, Any]) -> str:
+    from omnislash.runtime.loop.run_values import Usage  # noqa: PLC0415 - half a second of imports
+    from omnislash.surfaces.cli.chat_showing import describe_usage  # noqa: PLC0415 - the same
+
+    known = Usage(
+        requests=usage["requests"],
+        input_tokens=usage["inputTokens"],
+        output_tokens=usage["outputTokens"],
+        cost_usd=usage["costUsd"],
+    )
+    return ", ".join(describe_usage(known))
 
 
 def _exit_code(answer: Mapping[str, Any]) -> int:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omnislash.errors import OmnislashError
+from omnislash.surfaces.cli.asking import open_for_search
+from omnislash.surfaces.cli.chat_conversation import open_for_talk
 from omnislash.surfaces.cli.commands import Group
 from omnislash.surfaces.cli.output import is_terminal, naming, print_json, print_line, print_table
 
@@ -87,9 +89,9 @@ def _minute(instant: str) -> str:
 @click.argument("name", metavar="NAME")
 @click.pass_obj
 def run(settings: Settings, name: str) -> int:
-    """Run a heartbeat now, whatever its schedule says, and also when it is switched off.
+    """Run a heartbeat now, whatever its schedule says.
 
-    It works as its role, with its own patch of memory and its report set. The exit code is 1 when the run failed. While
+    One that is switched off runs as well. It works as its role, with its own patch of memory and its report set. The exit code is 1 when the run failed. While
     another run of it is going on, nothing is done. With --replay it reads live and writes nothing.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # cancels a model call as Ctrl-C does
@@ -103,7 +105,7 @@ def run(settings: Settings, name: str) -> int:
 
 
 def _run_quietly(settings: Settings, name: str) -> BeatRun:
-    with settings.open_brain() as brain:
+    with open_for_search(settings) as brain:
         return brain.run_heartbeat(name, replay=settings.replay)
 
 
@@ -113,9 +115,10 @@ def _run_aloud(settings: Settings, name: str) -> BeatRun:
     from omnislash.surfaces.cli.chat_showing import Talk  # noqa: PLC0415 - as above
 
     talk = Talk(live=is_terminal(), person=is_terminal(), quiet=False)
-    with settings.open_brain() as brain:
+    with open_for_talk(settings) as (brain, progress):
         try:
-            done = brain.run_heartbeat(name, options=RunOptions(on_event=talk.on_event), replay=settings.replay)
+            with progress.between_events(talk.on_event) as listen:
+                done = brain.run_heartbeat(name, options=RunOptions(on_event=listen), replay=settings.replay)
         except OmnislashError:
             talk.end_line()
             raise

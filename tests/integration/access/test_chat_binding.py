@@ -160,8 +160,41 @@ def test_a_rule_whose_role_does_not_load_runs_nothing(bound: SampleBrain) -> Non
     bound.put("features/team/ops.agent.md", "---\nmemory: {writ: ops}\n---\nYou are ops.\n")
     with pytest.raises(UsageError) as refused:
         brain.chat_agent(chat="group:ops-room")
-    assert "ops.agent.md" in f"{refused.value.hint}"
+    assert "constitution/access.yaml:5: chats.group:ops-room: The role 'ops' does not load." in refused.value.message
+    assert "ops.agent.md:2" in f"{refused.value.hint}"
     assert brain.chat_agent(chat="telegram:1001").scope.role == "nova"
+
+
+@pytest.mark.rule("BOUNDARY-14")
+@pytest.mark.parametrize(
+    ("named", "line", "key"),
+    [
+        ({"chat": "a"}, 1, "chats.a"),
+        ({"bot": "desk", "contact": "bo@example.org"}, 4, "bots[0].role"),
+        ({"bot": "desk", "contact": "Maria@example.org"}, 5, "bots[0].secretary.contacts.maria@example.org"),
+    ],
+)
+def test_a_rule_with_a_role_that_does_not_exist_is_named(
+    bound: SampleBrain, named: dict[str, Any], line: int, key: str
+) -> None:
+    """The sentence names the file, the line and the key of the rule, and the nearest role."""
+    text = "chats: {a: novaa}\nbots:\n  - name: desk\n    role: novaa\n    secretary: {contacts: {maria@example.org: novaa}}\n"
+    bound.put("constitution/access.yaml", text)
+    with pytest.raises(UsageError) as refused:
+        bound.open().chat_agent(**named)
+    place = f"constitution/access.yaml:{line}: {key}"
+    assert refused.value.message == f"{place}: The role 'novaa' does not exist."
+    assert (refused.value.path, refused.value.line, refused.value.key) == ("constitution/access.yaml", line, key)
+    assert refused.value.hint == "Did you mean 'nova'?"
+
+
+@pytest.mark.rule("BOUNDARY-15", "BOUNDARY-16")
+def test_the_case_of_an_address_leads_to_nobody_else(bound: SampleBrain) -> None:
+    """Maria's address in capitals is Maria: her role, her line and her session."""
+    brain = bound.open()
+    small, large = (brain.chat_agent(bot="desk", contact=f"{name}@example.org") for name in ("maria", "MARIA"))
+    assert large.scope.line == "maria"
+    assert large.session == small.session == "bot:desk:maria@example.org"
 
 
 @pytest.mark.rule("BOUNDARY-14")

@@ -22,10 +22,16 @@ def test_every_block_is_explained(name: str) -> None:
 @pytest.mark.rule("ENVELOPE-25")
 @pytest.mark.parametrize(
     "said",
-    ["coarsest comes first", "Partial means that the rest exists", "never measure the file yourself", "withdrawn"],
+    [
+        *("coarsest comes first", "Partial means that the rest exists", "never measure the file yourself", "withdrawn"),
+        "A block that could not be read says so as well; that is no evidence that nothing is there.",
+    ],
 )
 def test_how_to_read_a_block(said: str) -> None:
-    """Coarsest summary first, a partial block has a rest, the reading is not measured again, a withdrawn copy is void."""
+    """Coarsest first, a partial block has a rest, the reading is not measured again, a withdrawn copy is void.
+
+    A block that could not be read proves nothing about what is there.
+    """
     assert said in TEXT
 
 

@@ -61,6 +61,37 @@ def test_day_that_cannot_be_read(desk: Desk) -> None:
     assert "[main/2026/08/2026-08-30.md] (in part — memory_read for the rest)\n(could not be read: " in block
 
 
+@pytest.mark.rule("ENVELOPE-06", "ENVELOPE-13")
+def test_window_that_could_not_be_read_comes_later(desk: Desk) -> None:
+    """It is sent once with what was missing, not for what is added meanwhile, and again once it can be read."""
+    desk.sample.role("nova", "{recentDays: 2}")
+    text = desk.sample.text("main/2026/08/2026-08-29.md")
+    put_directory(desk, "main/2026/08/2026-08-29.md")
+    assert "(could not be read: " in desk.turn().render()
+    desk.sample.put_memory("main/2026/08/2026-08-30.md", "# 2026-08-30\n\n- 09:00 Something new.\n")
+    assert desk.sent() == []
+
+    (desk.sample.root / "memory/main/2026/08/2026-08-29.md").rmdir()
+    desk.sample.put_memory("main/2026/08/2026-08-29.md", text)
+
+    (block,) = desk.turn().blocks
+    assert (block.name, block.why) == ("agent-memory-daily", "changed")
+    assert "The pump is dead." in block.text
+    desk.sample.put_memory("main/2026/08/2026-08-30.md", "# 2026-08-30\n\n- 09:00 Newer still.\n")
+    assert desk.sent() == []
+
+
+def test_window_that_could_not_be_read_and_is_gone(desk: Desk) -> None:
+    """Once the file is gone there is nothing to send, and the window is not waited for any longer."""
+    put_directory(desk, "main/2026/08/2026-08-30.md")
+    desk.turn()
+    (desk.sample.root / "memory/main/2026/08/2026-08-30.md").rmdir()
+
+    assert desk.sent() == []
+    desk.sample.put_memory("main/2026/08/2026-08-30.md", "# 2026-08-30\n\n- 09:00 Something new.\n")
+    assert desk.sent() == []
+
+
 def test_summaries_that_cannot_be_read(desk: Desk) -> None:
     """The ladder says so, and the rest of the turn comes."""
     put_directory(desk, "main/2026/2026-W34.md")

@@ -37,6 +37,34 @@ def test_example_of_the_interface_loads() -> None:
     }
 
 
+@pytest.mark.rule("BOUNDARY-15")
+def test_an_address_is_the_same_in_upper_and_lower_case() -> None:
+    """E-mail addresses are compared without their case, other contacts as they are."""
+    access = parse_access(
+        "bots:\n  - name: desk\n    role: stranger\n    secretary: {contacts: {Maria@Example.org: maria, Bo: bo}}\n"
+    ).value
+    assert access is not None
+    bot = access.bots[0]
+    asked = ("maria@example.org", "MARIA@example.ORG", "Bo", "bo", "maria@example.com", "x maria@example.org")
+    assert [bot.role_for(contact) for contact in asked] == ["maria", "maria", "bo", "stranger", "stranger", "stranger"]
+
+
+def test_one_address_twice_is_a_fault() -> None:
+    """Two contacts that differ in case only are refused with their place: nobody can tell which is meant."""
+    found = parse_access(
+        "bots:\n  - name: desk\n    role: x\n    secretary:\n      contacts:\n"
+        "        maria@example.org: maria\n        Maria@example.org: ida\n        bo: x\n        Bo: y\n"
+    )
+    assert found.value is None
+    assert [(fault.line, fault.key, fault.message) for fault in found.faults] == [
+        (
+            7,
+            "bots[0].secretary.contacts.Maria@example.org",
+            "'Maria@example.org' differs from 'maria@example.org' in upper and lower case only.",
+        )
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "chats:\n", "chats: {}\nbots: []\n"])
 def test_empty_access_lets_nobody_in(text: str) -> None:
     """Without a rule no chat runs anything."""

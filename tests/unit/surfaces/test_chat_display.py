@@ -101,11 +101,17 @@ def test_a_refused_write_is_never_shown_as_done() -> None:
                     outcome=FlushOutcome.SAVED, line="ops", writes=({"outcome": "written"}, {"outcome": "refused"})
                 )
             ),
-            "0 requests · no token figures · flush: 1 write into ops",
+            "0 requests · no token figures · flush: 1 write into ops, 1 refused",
         ),
         (
-            run(flush=FlushReport(outcome=FlushOutcome.NOTHING_SAVED, line="ops")),
-            "0 requests · no token figures · flush: nothing to keep",
+            run(
+                flush=FlushReport(
+                    outcome=FlushOutcome.NOTHING_SAVED,
+                    line="ops",
+                    usage=Usage(requests=2, input_tokens=5, cost_usd=0.1),
+                )
+            ),
+            "0 requests · no token figures · flush: nothing to keep (2 requests, tokens 5 in, $0.1000)",
         ),
         (
             run(flush=FlushReport(outcome=FlushOutcome.FAILED, line="ops", message="The model is gone.")),
@@ -116,6 +122,29 @@ def test_a_refused_write_is_never_shown_as_done() -> None:
 def test_a_turn_ends_with_what_it_cost(ended: Run, line: str) -> None:
     """Tokens and cost where the provider gives them, and each of the three outcomes of a flush."""
     assert describe_turn(ended) == line
+
+
+@pytest.mark.rule("FLUSH-14")
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        (["written", "written"], "2 writes into ops"),
+        (["duplicate"], "1 write asked for, already there"),
+        (["refused", "refused"], "2 writes asked for, refused"),
+        (["duplicate", "failed"], "2 writes asked for: 1 already there, 1 failed"),
+        (
+            ["written", "queued", "partial", "unconfirmed"],
+            "1 write into ops, 1 still queued, 1 written in part, 1 unconfirmed",
+        ),
+        (["approval-required"], "1 write asked for, waiting for a person"),
+        (["read-only"], "1 write asked for, refused as read-only"),
+    ],
+)
+def test_the_writes_of_a_flush_are_told_as_they_ended(outcomes: list[str], said: str) -> None:
+    """Only what was written counts as a write into the line; each other verdict is named."""
+    writes = tuple({"outcome": outcome} for outcome in outcomes)
+    flush = FlushReport(outcome=FlushOutcome.SAVED, line="ops", writes=writes, usage=Usage(requests=1))
+    assert describe_turn(run(flush=flush)).endswith(f"· flush: {said} (1 request, no token figures)")
 
 
 def test_a_live_answer_comes_in_pieces_and_is_tame(capsys: pytest.CaptureFixture[str]) -> None:
