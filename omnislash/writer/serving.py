@@ -116,7 +116,7 @@ class LocalServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         try:
             request = json.loads(line)
             operation = self._operations[request["op"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "this request is not understood"}
         try:
             return operation(request)

@@ -79,12 +79,14 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]] | None:
 def render_cli_prompt(system: str, conversation: Conversation, tools: Sequence[ToolDefinition]) -> str:
     """Return the whole prompt: system prompt, tools, memory, and the conversation, oldest first.
 
-    Each part stands behind a line with a mark that occurs in none of them, so that no text can pass for another part.
+    Memory and each speech stand behind a line with a mark that occurs in no text of the conversation, so that none can
+    pass for another part: neither a note for what the assistant said, nor an answer for what a person said.
     What can't be encoded as UTF-8 stands there as U+FFFD.
     """
-    texts = [speech.opening + speech.text for speech in conversation.said]
+    texts = [f"{speech.opening}\n{speech.text}\n{_render_call(speech)}" for speech in conversation.said]
     mark = _find_mark([system, conversation.standing, *texts])
-    parts = [system, _render_tools(tools), _TASK, conversation.standing, conversation.shortened]
+    memory = _render_memory(conversation.standing, mark)
+    parts = [system, _render_tools(tools), _TASK, memory, conversation.shortened]
     parts += [_render_speech(speech, mark) for speech in conversation.said]
     parts.append(f"----- assistant [{mark}] -----")
     return _SURROGATE.sub("\ufffd", "\n\n".join(part for part in parts if part) + "\n")
@@ -100,14 +102,24 @@ def _render_tools(tools: Sequence[ToolDefinition]) -> str:
 
 def _render_speech(speech: Speech, mark: str) -> str:
     if speech.speaker == "user":
-        opening = f"{speech.opening}\n\n" if speech.opening else ""
-        return f"{opening}----- user [{mark}] -----\n{speech.text}"
+        said = f"----- user [{mark}] -----\n{speech.text}"
+        return "\n\n".join(filter(None, (_render_memory(speech.opening, mark), said)))
     if speech.speaker == "tool":
         return f"----- answer of {speech.tool} [{mark}] -----\n{speech.text}"
     if speech.tool is None:
         return f"----- assistant [{mark}] -----\n{speech.text}"
-    call = json.dumps({"tool": speech.tool, "arguments": speech.arguments}, ensure_ascii=False)
-    return f"----- assistant [{mark}] -----\n{call}"
+    return f"----- assistant [{mark}] -----\n{_render_call(speech)}"
+
+
+def _render_call(speech: Speech) -> str:
+    if speech.tool is None:
+        return ""
+    return json.dumps({"tool": speech.tool, "arguments": speech.arguments}, ensure_ascii=False)
+
+
+def _render_memory(text: str, mark: str) -> str:
+    """Return what memory adds, behind a line of its own; '' for nothing."""
+    return f"----- memory [{mark}] -----\n{text}" if text else ""
 
 
 def _find_mark(texts: Sequence[str]) -> str:

@@ -83,3 +83,16 @@ def test_silence_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             connection.ask({"op": "quick"}, timeout_s=30)
         assert time.monotonic() - started < 10
         connection.close()
+
+
+@pytest.mark.parametrize("request_line", [b"{", b"[]", b'{"op": "none"}', b'{"op": []}', b"[" * 100_000])
+def test_a_request_that_makes_no_sense_is_answered(address: Path, request_line: bytes) -> None:
+    """It gets an error, however deep it is nested, and the connection goes on."""
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.settimeout(10)
+        caller.connect(str(address))
+        with caller.makefile("rb") as answers:
+            caller.sendall(request_line + b"\n")
+            assert json.loads(answers.readline()) == {"error": "this request is not understood"}
+            caller.sendall(b'{"op": "quick"}\n')
+            assert json.loads(answers.readline()) == {"done": "quick"}
