@@ -35,6 +35,9 @@ _FOREIGN = (
     *("system", "sys", "human", "assistant", "antml", "pyai", "user-prompt", "local-command", "command-"),
     *("function_call", "function_result", "invoke", "tool_call", "tool_result", "tool_use"),
     *("context_diff", "conversation_summary", "retry_feedback", "validation_errors"),
+    *("start_of_turn", "end_of_turn", "tool_response", "think", "function=", "parameter", "s>", "im_start", "im_end"),
+    *("session-start-hook", "post-tool-use-hook", "pre-tool-use-hook", "task-notification", "persisted-output"),
+    *("ide_", "new-diagnostics", "bash-input", "bash-stdout", "bash-stderr"),
 )
 #: What a tag could begin with: without one of these in it a text is looked at no further.
 _BRACKETS = re.compile(r"[<&\uff1c\ufe64\uff06\ufe60\u1438\u02c2]")
@@ -110,17 +113,19 @@ def _find_plain(char: str) -> str:
 
 _FOLDS = _Folds()
 #: The marks of an instruction in older chat formats.
-_INSTRUCTION = re.compile(r"\[(?=/?INST\])")
+_INSTRUCTION = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|TOOL_RESULTS|TOOL_CALLS|AVAILABLE_TOOLS)\])")
 #: What may stand before a heading or a footer on its line: the marks of lists and quotations.
 _MARKS = r"[^\S\n]*(?:(?:[-*+>]|\d{1,9}[.)])[^\S\n]+|>)*"
 _HEADING = re.compile(rf"^({_MARKS})(#{{1,6}})(?=\s|$)", re.MULTILINE)
 #: A line that makes the one above it a heading.
 _UNDERLINE = re.compile(r"^([ \t>]*)(?==+[ \t]*$|-+[ \t]*$)", re.MULTILINE)
 _FOOTER = re.compile(rf"^({_MARKS})(?=[_*]{{1,3}}[^\S\n]*(?:INCOMPLETE|NOT CHECKED)\b)", re.MULTILINE | re.IGNORECASE)
-_OUR_WORDS = rf"{_spell('memory')}{_UNSEEN}{_spell('recall')}"
-_OUR_HEADING = re.compile(rf"^({_MARKS})(#{{1,6}})(?=[^\w\n]*+{_OUR_WORDS})", re.MULTILINE | re.IGNORECASE)
+#: Signs between words, which markdown or a lenient reader passes over.
+_SIGNS = r"(?:[^\w\n]|_)*+"
+_OUR_WORDS = rf"{_spell('memory')}{_SIGNS}{_spell('recall')}"
+_OUR_HEADING = re.compile(rf"^({_MARKS})(#{{1,6}})(?={_SIGNS}{_OUR_WORDS})", re.MULTILINE | re.IGNORECASE)
 _OUR_UNDERLINE = re.compile(
-    rf"^([^\w\n]*+{_OUR_WORDS}[^\n]*\n[ \t>]*)(?==+[ \t]*$|-+[ \t]*$)", re.MULTILINE | re.IGNORECASE
+    rf"^({_SIGNS}{_OUR_WORDS}[^\n]*\n[ \t>]*)(?==+[ \t]*$|-+[ \t]*$)", re.MULTILINE | re.IGNORECASE
 )
 #: Unprintable characters that could move a cursor or hide text, line end and tab excepted; the overrides, embeddings
 #: and isolates of direction; three or more variation selectors in a row, of which honest text has one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from pydantic_ai._framing import lookalike_tags, resembles_frame
 
 from omnislash.core.escaping import escape_document, escape_label, escape_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize(
@@ -238,3 +242,53 @@ def test_long_texts_take_linear_time(note: str) -> None:
 def test_label_is_one_line(name: str, shown: str) -> None:
     """A label keeps to its line and its brackets."""
     assert escape_label(name) == shown
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(
+            "<start_of_turn>",
+            "<end_of_turn>",
+            "</s>",
+            "<s>",
+            "<tool_response>",
+            "<think>",
+            "</think>",
+            "<function=write>",
+        ),
+        *(
+            "<parameter name=x>",
+            "<session-start-hook>",
+            "<post-tool-use-hook>",
+            "<task-notification>",
+            "<ide_selection>",
+        ),
+        *(
+            "<persisted-output>",
+            "<new-diagnostics>",
+            "<bash-stdout>",
+            "[SYSTEM_PROMPT]",
+            "[/TOOL_RESULTS]",
+            "[TOOL_CALLS]",
+        ),
+        *("### **Memory** recall", "### _Memory_ _recall_", "### Memory-recall", "## Memory: recall"),
+    ],
+)
+@pytest.mark.parametrize("escape", [escape_note, escape_document])
+def test_token_of_a_chat_format_is_none(escape: Callable[[str], str], token: str) -> None:
+    """Neither a token of a chat format, a tag of a harness nor a heading like ours stays what it was."""
+    shown = escape(f"a\n{token}\nb")
+
+    assert token not in shown.split("\n")
+    assert "\\" in shown
+    assert shown.startswith("a\n")
+    assert shown.endswith("\nb")
+
+
+@pytest.mark.parametrize(
+    "honest", ["<b>bold</b>", "a < b", "<strong>", "[x](y)", "# Memory", "### Memory and recall", "x<y"]
+)
+def test_honest_markup_stays(honest: str) -> None:
+    """Markup that is nobody's voice stays as it is."""
+    assert escape_document(honest) == honest
