@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month lock clean
+.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -22,7 +22,10 @@ demo: $(STAMP)  ## run the main job on a copy of brain-example, offline
 	@$(BIN)/omnislash demo
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" -q
+
+test-long: $(STAMP)  ## run the tests that take many seconds each
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long -q
 
 lint: $(STAMP)  ## style, types and the direction of dependence
 	$(BIN)/ruff check .

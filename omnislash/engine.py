@@ -23,7 +23,6 @@ from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import access, approvals, session_listing
 from omnislash.runtime.agents import Agent
 from omnislash.runtime.background import Background
-from omnislash.runtime.operations import make_operations
 from omnislash.runtime.settings import writer_settings
 from omnislash.runtime.tools import auditing
 from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
@@ -458,6 +457,8 @@ class Brain:
         Raises:
             WriterUnavailableError: Another worker runs already.
         """
+        from omnislash.runtime.operations import make_operations  # noqa: PLC0415 - what only a worker needs
+
         self._prepare()
         state = self._new_state()
         operations = make_operations(self.agent)

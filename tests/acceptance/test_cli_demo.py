@@ -68,6 +68,7 @@ def test_the_demo_tells_the_whole_story(environment: dict[str, str], tmp_path: P
     assert not list((root / "memory").rglob(".omnislash-*"))
 
 
+@pytest.mark.long
 def test_the_demo_answers_as_json(environment: dict[str, str], tmp_path: Path) -> None:
     """`--json` prints one object, and `--rm` leaves nothing behind."""
     done = _demo(environment, "--json", "--rm")

@@ -96,6 +96,7 @@ def items(text: str) -> list[tuple[str, list[str]]]:
     return [(match[1], match[2].split(", ")) for match in found if match]
 
 
+@pytest.mark.long
 @pytest.mark.rule("PERIOD-37")
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
@@ -131,6 +132,7 @@ def check_page(text: str, request: SummaryRequest) -> None:
     assert len({" ".join(statement.split()).casefold() for statement, _ in said}) == len(said)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(requests(), min_size=1, max_size=4))
 def test_a_page_of_pages_quotes_them(weeks: list[SummaryRequest]) -> None:

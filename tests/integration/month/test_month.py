@@ -52,6 +52,7 @@ def test_five_days_hold_every_promise_and_are_the_same_in_a_second_process() -> 
     assert lines[2].startswith("2026-12-02 Wed · turns: 3, 2 entries · beats: briefing 07:30: 1 deposited, 1 own; ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "last", "ticks"),
     [

@@ -317,6 +317,7 @@ def test_deep_and_hostile_files(text: str, source: NoteSource) -> None:
     assert any("deep" in note.searched for note in split_notes(text, source))
 
 
+@pytest.mark.long
 def test_a_large_file_is_cut_like_a_small_one() -> None:
     """5 MB are cut by lines alone, to the same headings and notes as a short file of ordinary markdown."""
     unit = f"## Head\n\n{SENTENCE}\n\n- item one\n  goes on\n- item two\n\n```\n# code\n```\n\n"

@@ -356,6 +356,7 @@ def test_a_tiny_target_still_gives_a_statement(target: int) -> None:
     assert count_chars(text) <= 80
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
