@@ -150,6 +150,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "number", [pytest.param(signal.SIGINT, id="Ctrl-C"), pytest.param(signal.SIGTERM, id="SIGTERM")]
 )

@@ -109,6 +109,7 @@ def test_a_worker_finds_what_was_written_or_edited_a_moment_ago(served: Path) ->
     assert {each["coverage"] for each in (written, made, edited, removed)} == {"full"}
 
 
+@pytest.mark.long
 def test_both_ways_give_the_same_answer(served: Path) -> None:
     """Over the worker's socket and in a process of its own, a search, its explanation and a recall are the same."""
     run(served, "memory", "write", "--role", "nova", "The hedgehog sleeps under the woodpile.")

@@ -147,9 +147,14 @@ PROVES: dict[str, tuple[str, ...]] = {
 SESSIONS = [read_transcript(path) for path in sorted(Path(__file__).parent.glob("*.transcript"))]
 
 
+#: Sessions of many commands, each of which builds or reads an index; the parts they show have tests of their own.
+LONG = frozenset({"index", "search", "recall", "consolidate"})
+
+
 def _as_case(session: Transcript) -> object:
     rules = PROVES.get(session.path.stem, ())
     marks = [pytest.mark.rule(*rules)] if rules else []
+    marks += [pytest.mark.long] if session.path.stem in LONG else []
     return pytest.param(session, id=session.path.stem, marks=marks)
 
 
