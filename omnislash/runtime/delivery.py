@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from omnislash.envelope.assemble import Ledger, Receipt, assemble
-from omnislash.envelope.blocks import Block, BlockName, render_unreadable
+from omnislash.envelope.blocks import Block, BlockName, Why, render_unreadable
 from omnislash.envelope.environment import render_environment
 from omnislash.envelope.ledger import Carrier, needs_note, note_delivery, read_ledger
 from omnislash.errors import ScopeError, StorageError, UsageError, WriterUnavailableError
@@ -72,13 +72,22 @@ class Delivery:
         return _join([*(block.text for block in self.blocks), self._recalled])
 
     def render_standing(self) -> str:
-        """Return what stands after the system prompt of every request of an API session; '' for nothing."""
-        return _join(block.text for block in self.standing)
+        """Return what stands after the system prompt of every request of an API session; '' for nothing.
+
+        In the turn in which MEMORY.md or the ladder goes, its withdrawal stands here too. A history that held it would
+        take back the next copy as well, which stands above all of it.
+        """
+        withdrawn = (block.text for block in self.blocks if block.why is Why.WITHDRAWN)
+        return _join([*withdrawn, *(block.text for block in self.standing)])
 
     def render_opening(self) -> str:
-        """Return what goes with the newest message of an API session: all that does not stand, and the recall."""
-        standing = {block.text for block in self.standing}
-        return _join([*(block.text for block in self.blocks if block.text not in standing), self._recalled])
+        """Return what goes with the newest message of an API session: what neither stands nor was withdrawn, and the recall.
+
+        The line that voids what stands above it is for a harness: here what was left out is gone, and MEMORY.md and the
+        ladder, which stand above, are in force.
+        """
+        elsewhere = {*_STANDING, BlockName.SNAPSHOT}
+        return _join([*(block.text for block in self.blocks if block.name not in elsewhere), self._recalled])
 
     @property
     def _recalled(self) -> str:

@@ -34,9 +34,8 @@ def asked(request: ChatRequest) -> list[str]:
 
 
 def is_afresh(request: ChatRequest) -> bool:
-    """Tell whether a request begins as after a compaction: said so, and with its blocks again."""
-    shown = "<agent-environment>" in request.opening and "<agent-context-snapshot" in request.opening
-    return shown and bool(request.conversation.shortened)
+    """Tell whether a request begins anew: it is said that turns were left out, and day and window come again."""
+    return "<agent-environment>" in request.opening and bool(request.conversation.shortened)
 
 
 def takes(size: int, then: Step) -> Callable[[ChatRequest], Step]:
@@ -47,7 +46,6 @@ def takes(size: int, then: Step) -> Callable[[ChatRequest], Step]:
 # -- a model that takes less -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.rule("ENVELOPE-07")
 def test_a_model_that_takes_less_is_asked_again_with_half(sample: SampleBrain) -> None:
     """A turn that is too long for it is asked once more, as after a compaction; the session goes on for good."""
     words = "word " * 200
@@ -128,7 +126,6 @@ def test_a_history_is_measured_in_bytes(
     assert asked(model.requests[-1]) == [f"q{number}" for number in range(3 - fits, 4)]
 
 
-@pytest.mark.rule("ENVELOPE-07")
 def test_two_turns_at_once_and_a_shortening(sample: SampleBrain, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of them makes the session too long, the next turn is told as one after a compaction."""
     monkeypatch.setattr(session_turns, "MOST_BYTES", 9_000)

@@ -118,11 +118,14 @@ def test_a_replay_has_no_past_and_leaves_none(sample: SampleBrain) -> None:
     assert sample.files() == files
 
 
-@pytest.mark.rule("ENVELOPE-07")
 def test_a_long_conversation_is_shortened(sample: SampleBrain, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest turns are left out whole, it is said so, and every block comes again, once."""
+    """The oldest turns are left out whole, it is said so, and day and window come again, once.
+
+    MEMORY.md stands above the history all the time, so nothing in it may call void what stands above.
+    """
     monkeypatch.setattr(session_turns, "MOST_BYTES", 9_000)
     monkeypatch.setattr(session_turns, "KEPT_BYTES", 5_000)
+    sample.put_memory("main/MEMORY.md", "- We ship on Fridays.\n")
     sample.put_memory("main/2026/08/2026-08-30.md", "# 2026-08-30\n\n- 08:00 Tea with Ada.\n")
     model = ScriptedChatModel(*[f"Answer {number}." for number in range(9)])
     brain = open_scripted(sample, model)
@@ -132,16 +135,18 @@ def test_a_long_conversation_is_shortened(sample: SampleBrain, monkeypatch: pyte
 
     asked = [[text[:10] for speaker, _, text in _said(request) if speaker == "user"] for request in model.requests]
     shortened = [bool(request.conversation.shortened) for request in model.requests]
-    snapshots = ["<agent-context-snapshot" in request.opening for request in model.requests]
+    days = ["<agent-environment" in request.opening for request in model.requests]
     windows = ["<agent-memory-daily" in request.opening for request in model.requests]
     cut = shortened.index(True)
     assert asked[cut - 1][0] == "Question 0"
     assert asked[cut][0] != "Question 0"
     assert asked[cut][-1] == f"Question {cut}"
     assert shortened[cut:] == [True] * len(shortened[cut:])
-    assert snapshots[cut]
-    assert snapshots.count(True) < len(snapshots) - cut
-    assert windows == [place == 0 or snapshot for place, snapshot in enumerate(snapshots)]
+    assert (days[0], days[cut]) == (True, True)
+    assert days.count(True) < len(days) - cut
+    assert windows == days
+    assert all("We ship on Fridays." in request.standing for request in model.requests)
+    assert not any("<agent-context-snapshot" in each.opening for request in model.requests for each in request.said)
     assert len(read_rows(sample, "session_turns")) == 9, "the rows stay"
 
 

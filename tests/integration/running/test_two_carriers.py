@@ -85,12 +85,26 @@ def test_what_goes_is_withdrawn_from_both(brain: Brain, model: ScriptedChatModel
 
     withdrawn = [f"<{MEMORY} " in brain.agent("nova").turn(session="mix").render() for _ in range(2)]
     chat(brain, model)
-    told = model.requests[-1].opening
+    told = model.requests[-1].standing
     chat(brain, model)
 
     assert withdrawn == [True, False]
-    assert "no longer part of your context" in told
-    assert "no longer part of your context" not in model.requests[-1].opening
+    assert told.count("no longer part of your context") == 1
+    assert "no longer part of your context" not in str(model.requests[-1].messages)
+
+
+@pytest.mark.rule("ENVELOPE-O1", "ENVELOPE-08")
+def test_what_comes_back_is_in_force(brain: Brain, model: ScriptedChatModel, sample: SampleBrain) -> None:
+    """A MEMORY.md that was emptied and written again stands, and nothing in the history takes it back."""
+    place = sample.root / "memory/main/MEMORY.md"
+    chat(brain, model)
+    place.write_text("", encoding="utf-8")
+    chat(brain, model)
+    place.write_text("- The red key opens the attic.\n", encoding="utf-8")
+    chat(brain, model)
+
+    assert "The red key opens the attic." in model.requests[-1].standing
+    assert "the copy above is withdrawn" not in str(model.requests[-1].messages)
 
 
 def test_the_ledger_of_another_role(brain: Brain, model: ScriptedChatModel, sample: SampleBrain) -> None:
