@@ -46,6 +46,7 @@ _LOG = logging.getLogger(__name__)
 #: The role of the curator, and the role whose `memoryKeep` holds where an agent has none (FLUSH-08).
 CURATOR: Final = "system:memory"
 _GENERAL: Final = "system:general"
+_CURATOR_FILE: Final = "role-memory.md"
 #: What an audit row of a flush calls its tool.
 FLUSH_TOOL: Final = "flush"
 #: A review writes a few entries at most; one that asks for more requests goes round in circles.
@@ -284,7 +285,9 @@ def make_curator(turn: Turn, config: BrainFiles) -> Turn:
     Rules: FLUSH-04, RESOLVE-02, RESOLVE-10, REPORT-10.
     """
     if CURATOR not in config.roles:
-        raise UsageError(f"The role {CURATOR} does not load, so no flush can run.", hint="omnislash doctor says why.")
+        fault = next((fault for fault in config.faults if _CURATOR_FILE in fault.path), None)
+        hint = fault.render() if fault else f"constitution/Agents/system/{_CURATOR_FILE} is missing."
+        raise UsageError(f"The role {CURATOR} does not load, so no flush can run.", hint=hint)
     scope = config.resolve_scope(CURATOR, handed=turn.scope.line)
     silent = replace(scope.settings, recall_results=0)
     scope = replace(scope, heartbeat=turn.scope.heartbeat, settings=silent)

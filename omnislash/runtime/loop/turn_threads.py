@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from omnislash.runtime.loop.run_values import RunEvent
 
@@ -74,12 +73,9 @@ class Stop:
         if cancel is not None:
             cancel()
 
-    def hold(self) -> AbstractContextManager[None]:
-        """Return a block in which a tool runs to its end; what it answered is kept before the model is broken off."""
-        return self._hold()
-
     @contextlib.contextmanager
-    def _hold(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
+        """Let a tool run to its end: what it answers is kept before the model is broken off."""
         with self._lock:
             self._tools += 1
         try:

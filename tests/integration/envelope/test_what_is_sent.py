@@ -59,6 +59,28 @@ def test_each_change_sends_its_own_block(desk: Desk) -> None:
     assert desk.sent() == []
 
 
+@pytest.mark.rule("WRITE-18")
+def test_each_change_of_memory_goes_to_every_session_of_the_line(desk: Desk) -> None:
+    """Each running session gets the whole file once, whoever wrote; a session of another line gets nothing."""
+    desk.sample.role("ida")
+    desk.sample.role("ops", "{write: ops}")
+    sessions = {"a": "nova", "b": "nova", "c": "ida", "d": "ops"}
+    for session, role in sessions.items():
+        desk.turn(session, role=role)
+
+    desk.brain.agent("ida").memory.write("Ida decides about money.", priority=True)
+    sent = {session: desk.turn(session, role=role).blocks for session, role in sessions.items()}
+
+    assert {session: [block.place for block in blocks] for session, blocks in sent.items()} == {
+        "a": ["main/MEMORY.md"],
+        "b": ["main/MEMORY.md"],
+        "c": ["main/MEMORY.md"],
+        "d": [],
+    }
+    assert all("Tomek is not rung" in sent[each][0].text and "Ida decides" in sent[each][0].text for each in "abc")
+    assert [desk.sent(session, role=role) for session, role in sessions.items()] == [[], [], [], []]
+
+
 @pytest.mark.rule("ENVELOPE-13", "ENVELOPE-O4")
 def test_window_is_sent_when_a_session_opens(desk: Desk) -> None:
     """Entries written later are not sent, nor is a new day; another session is shown them."""

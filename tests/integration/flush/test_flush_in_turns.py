@@ -585,6 +585,7 @@ def test_a_curator_that_does_not_load_fails_the_flush_only(sample: SampleBrain) 
     assert run.flush is not None
     assert run.flush.outcome is FlushOutcome.FAILED
     assert "system:memory does not load" in run.flush.message
+    assert "constitution/Agents/system/role-memory.md:2:1: memoryy: " in run.flush.message
     assert len(played.flushed) == 1
 
 
