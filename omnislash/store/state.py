@@ -52,6 +52,15 @@ def load_migrations() -> list[tuple[int, str]]:
 SCHEMA_VERSION = 2
 
 
+_DAMAGED = "The file is damaged: move it away and start again; queued writes are lost with it, confirmed memory is not."
+#: What a person can do, by what SQLite says; for all else the disk is to be looked at.
+_REMEDIES = {
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_BUSY: "Another process was stopped in the middle of a change: let it go on or end it, and try again.",
+}
+
+
 class State:
     """A connection to the state database; safe to share between threads."""
 
@@ -70,12 +79,7 @@ class State:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: Exception) -> WriterUnavailableError:
-        damaged = getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-        remedy = (
-            "The file is damaged: move it away and start again; queued writes are lost with it, confirmed memory is not."
-            if damaged
-            else "Check the disk and its permissions."
-        )
+        remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0), "Check the disk and its permissions.")
         message = f"The state database .omnislash/{self.path.name} can't be used: {error}. {remedy}"
         return WriterUnavailableError(message, path=f".omnislash/{self.path.name}")
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: How often the clock, the configuration and the events are looked at, in seconds.
 LOOK_S: Final = 5.0
+#: How long the first look waits, in seconds: a worker that starts serves its callers first, and notes nothing meanwhile.
+_FIRST_S: Final = 1.0
 #: The shortest wait, in seconds: a clock that stands still must not be asked without end.
 _SHORTEST_S: Final = 0.05
 #: Runs at a time; a provider that is asked by more at once turns them away.
@@ -96,6 +98,7 @@ class Scheduler:
             return [thread for thread in self._running if thread is not threading.current_thread()]
 
     def _loop(self) -> None:
+        self._wake.wait(_FIRST_S)
         while not self._stopping.is_set():
             pause = self.look()
             self._wake.wait(pause)

@@ -362,7 +362,7 @@ def test_a_model_that_is_no_model(sample: SampleBrain) -> None:
     main, ops = sample.open().consolidate(now=NIGHT).to_json()["lines"]
 
     assert main["message"] == "Consolidated 0/2 due period(s), 2 more queued for the next tick"
-    assert "this version calls no provider" in main["failed"][0]["reason"]
+    assert "There is no model 'gpt-5-mini', which 'fast' stands for." in main["failed"][0]["reason"]
     assert ops["message"] == "Consolidated 1/1 due period(s)"
 
 

@@ -204,3 +204,18 @@ def test_damage_while_open_gives_one_sentence(tmp_path: Path) -> None:
     for use in (read, write):
         with pytest.raises(WriterUnavailableError, match="can't be used"):
             use()
+
+
+def test_a_database_that_somebody_holds_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who comes while another process stands in the middle of a change is told that, and not to look at the disk."""
+    monkeypatch.setattr("omnislash.store.state._BUSY_MS", 50)
+    holder, other = State(tmp_path / "state.db"), State(tmp_path / "state.db")
+
+    with holder.transaction(), pytest.raises(WriterUnavailableError) as caught, other.transaction():
+        pass  # it can't begin
+
+    assert "Another process was stopped in the middle of a change" in caught.value.message
+    with other.transaction():
+        assert other.rows("queued_jobs", limit=1) == []
+    holder.close()
+    other.close()
