@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import InvalidContentError, StorageError
+from omnislash.surfaces.cli.chat_signals import send_again
 from omnislash.surfaces.cli.content import BYTES_MAX
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def make_asker() -> Callable[[str], str]:
         readline.set_auto_history(True)
 
     def ask(prompt: str) -> str:
-        with contextlib.redirect_stdout(sys.__stdout__):  # readline works on the terminal itself
+        with contextlib.redirect_stdout(sys.__stdout__), send_again():  # readline works on the terminal itself
             try:
                 return input(prompt)
             except UnicodeDecodeError as error:

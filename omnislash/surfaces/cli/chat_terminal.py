@@ -7,10 +7,7 @@ Rules: interface.md, "Command line" (`chat`).
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
-import time
 from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import OmnislashError
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
     from omnislash.runtime.loop.run_values import Run
     from omnislash.surfaces.cli.chat_conversation import Conversation
 
-#: After how long a signal that nobody has taken is sent again, in seconds.
-_AGAIN_S: Final = 0.2
 #: What a person may ask of the program, with what it does.
 _COMMANDS: Final = {
     "help": "these lines",
@@ -54,36 +49,18 @@ def hold_talk(conversation: Conversation) -> int:
 
 
 class _Ending:
-    """Ends the talk for a signal that asks the process to end; a running turn is cancelled by it.
-
-    A signal that arrives in the instant before the line editor begins to wait would be noticed at the next key only. So
-    a thread looks on, and sends it again until the handler has run.
-    """
+    """Ends the talk for a signal that asks the process to end; a running turn is cancelled by it."""
 
     def __init__(self) -> None:
         #: The signal that came; 0 for none.
         self.number = 0
-        self._numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-        for number in self._numbers:
-            signal.signal(number, self._take)
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        threading.Thread(target=self._look_on, args=(reading,), name="omnislash-signals", daemon=True).start()
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._take)
 
     def _take(self, number: int, _frame: FrameType | None) -> None:
         self.number = number
         raise KeyboardInterrupt
-
-    def _look_on(self, arrivals: int) -> None:
-        while arrived := os.read(arrivals, 1):
-            while arrived[0] in self._numbers and not self._has_come():
-                time.sleep(_AGAIN_S)
-                if not self._has_come() and hasattr(signal, "pthread_kill"):
-                    signal.pthread_kill(threading.main_thread().ident or 0, arrived[0])
-
-    def _has_come(self) -> bool:
-        return bool(self.number)
 
 
 class _Terminal:
