@@ -20,3 +20,8 @@ def constitution_directory() -> Path:
 def example_directory() -> Path:
     """Return the directory of the example brain."""
     return _find("_brain_example", "brain-example")
+
+
+def checks_directory() -> Path:
+    """Return the directory of doctor's checks, one module each."""
+    return _find("_doctor", "doctor")

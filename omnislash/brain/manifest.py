@@ -151,6 +151,22 @@ class Locale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """When brain-sync commits, and what it does beyond that."""
+
+    #: False = no worker commits anything; `omnislash sync run` still does.
+    enabled: bool = setting(Flag(), text="false keeps a worker from committing by itself.", default=True)
+    #: Cron expression, read in `locale.timezone`.
+    schedule: str = setting(_CRON, text="When a worker commits, in locale.timezone.", default="*/10 * * * *")
+    #: Whether a commit is followed by a pull and a push.
+    push: bool = setting(Flag(), text="false commits only; nothing is pulled or pushed.", default=True)
+    #: Whether a brain that lies inside a larger repository is committed there.
+    nested: bool = setting(
+        Flag(), text="true commits a brain that is part of a larger repository too; nothing is pushed there.", default=False
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """The defaults of a brain."""
 
@@ -158,6 +174,8 @@ class Manifest:
     memory: ManifestMemory = setting(Block(ManifestMemory), text="Defaults of memory.", default=ManifestMemory())
     #: Time zone.
     locale: Locale = setting(Block(Locale), text="Where the brain lives.", default=Locale())
+    #: Git.
+    sync: Sync = setting(Block(Sync), text="Commits, pulls and pushes.", default=Sync())
     #: Settings of the loop; kept, not judged.
     loop: Mapping[str, object] = setting(Free(), text="Settings of the improvement loop.", default={})
 

@@ -254,3 +254,15 @@ DELETE FROM cursors WHERE name = :name;
 
 -- name: newest_event
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS id;
+
+-- name: insert_sync
+INSERT INTO syncs (at, outcome, message, head, audit) VALUES (:at, :outcome, :message, :head, :audit);
+
+-- name: last_sync
+SELECT * FROM syncs ORDER BY id DESC LIMIT 1;
+
+-- name: prune_syncs
+DELETE FROM syncs WHERE id <= (SELECT max(id) FROM syncs) - 1000;
+
+-- name: audit_after
+SELECT * FROM audit WHERE id > :after ORDER BY id;

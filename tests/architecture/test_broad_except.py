@@ -16,6 +16,8 @@ EDGES = {
         "runtime/beats/scheduler.py",
         "_carry_out",
     ): "a run that could not be noted ends no worker, and is noted as failed",
+    ("runtime/doctor/examining.py", "see"): "one check's mistake hides nothing that others find",
+    ("runtime/doctor/examining.py", "conclude"): "the same",
     ("runtime/loop/running.py", "_ask"): "a model may be somebody else's code, and its failure becomes one sentence",
     ("runtime/models/provider_summaries.py", "summarise"): "the same for a provider's library",
     ("runtime/ladder/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",

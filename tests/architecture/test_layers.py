@@ -49,7 +49,8 @@ def test_contracts_are_kept() -> None:
 def test_planted_violation_breaks_a_contract(tmp_path: Path, module: str, planted: str) -> None:
     """A copy of the tree with one wrong import breaks a contract, and the module is named."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "omnislash", tmp_path / "omnislash", ignore=ignored)
+    for package in ("omnislash", "doctor"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     place = tmp_path / "omnislash" / module
     mark = "from __future__ import annotations\n"

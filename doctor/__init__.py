@@ -1,0 +1,1 @@
+"""The checks of `omnislash doctor`: one file each; they read, and never repair."""
