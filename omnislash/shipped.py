@@ -24,4 +24,4 @@ def example_directory() -> Path:
 
 def checks_directory() -> Path:
     """Return the directory of doctor's checks, one module each."""
-    return _find("_doctor", "doctor")
+    return _find("_checks", "doctor")

@@ -162,7 +162,9 @@ class Sync:
     push: bool = setting(Flag(), text="false commits only; nothing is pulled or pushed.", default=True)
     #: Whether a brain that lies inside a larger repository is committed there.
     nested: bool = setting(
-        Flag(), text="true commits a brain that is part of a larger repository too; nothing is pushed there.", default=False
+        Flag(),
+        text="true commits a brain that is part of a larger repository too; nothing is pushed there.",
+        default=False,
     )
 
 

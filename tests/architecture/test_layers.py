@@ -43,6 +43,7 @@ def test_contracts_are_kept() -> None:
         pytest.param("recall/search.py", "from omnislash.runtime import turns", id="recall imports runtime"),
         pytest.param("envelope/ladder.py", "from omnislash.recall import formatting", id="the envelope imports recall"),
         pytest.param("runtime/turns.py", "from omnislash import engine", id="runtime imports the engine"),
+        pytest.param("checks/examining.py", "from omnislash.recall import search", id="checks import recall"),
         pytest.param("errors.py", "from omnislash.core import lines", id="errors imports core"),
     ],
 )

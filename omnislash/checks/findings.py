@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from omnislash.checks.examined import Examined, SeenFile
     from omnislash.errors import Fault
-    from omnislash.runtime.doctor.examined import Examined, SeenFile
 
 
 class Severity(StrEnum):

@@ -13,7 +13,7 @@ import os
 import stat as stat_bits
 from typing import TYPE_CHECKING, Final
 
-from omnislash.runtime.doctor.examined import Area, Kind, Listed, SeenFile
+from omnislash.checks.examined import Area, Kind, Listed, SeenFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,9 +60,8 @@ class Listing:
     def _walk(self, directory: str, area: Area) -> None:
         pending = [directory]
         while pending:
-            for entry in self._scan(pending.pop(), area):
-                if entry.kind is Kind.DIRECTORY and not entry.name.startswith("."):
-                    pending.append(entry.path)
+            found = self._scan(pending.pop(), area)
+            pending += [each.path for each in found if each.kind is Kind.DIRECTORY and not each.name.startswith(".")]
 
     def _scan(self, directory: str, area: Area) -> list[Listed]:
         """Take the entries of one directory and return them."""

@@ -1,6 +1,6 @@
 """The checks of `doctor/`: one module each, found by looking, so that a new file is a new check.
 
-In a wheel the directory is the package `omnislash._doctor`; in a checkout it lies beside the package and is given the
+In a wheel the directory is the package `omnislash._checks`; in a checkout it lies beside the package and is given the
 same name, so that nothing called `doctor` is ever importable.
 """
 
@@ -13,13 +13,13 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Final
 
-from omnislash.runtime.doctor.checks import Check
+from omnislash.checks.findings import Check
 from omnislash.shipped import checks_directory
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-_PACKAGE: Final = "omnislash._doctor"
+_PACKAGE: Final = "omnislash._checks"
 _LOADING: Final = threading.Lock()
 
 

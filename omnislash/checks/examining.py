@@ -10,19 +10,19 @@ import os
 from typing import TYPE_CHECKING
 
 from omnislash.brain.loading import inspect_brain
+from omnislash.checks.examined import Examined
+from omnislash.checks.findings import CheckResult, Report, fail
+from omnislash.checks.listing import Listing, is_read, read_file
+from omnislash.checks.loading import load_checks
 from omnislash.errors import UsageError
-from omnislash.runtime.doctor.checks import CheckResult, Report, fail
-from omnislash.runtime.doctor.examined import Examined
-from omnislash.runtime.doctor.listing import Listing, is_read, read_file
-from omnislash.runtime.doctor.loading import load_checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from omnislash.runtime.doctor.checks import Check, Finding
-    from omnislash.runtime.doctor.examined import SeenFile
+    from omnislash.checks.examined import SeenFile
+    from omnislash.checks.findings import Check, Finding
 
 _LOG = logging.getLogger(__name__)
 

@@ -1,1 +1,0 @@
-"""doctor: names what is wrong with a brain before it hurts; reads, and never repairs."""
