@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+#: Everything but a line end.
+_ANY = re.compile(r"[^\r\n]")
+
+
 def find_secret(text: str) -> str | None:
     """Return the name of the first class of credentials that the text holds, never the value; None if it holds none.
 
@@ -35,20 +39,41 @@ def mask_secrets(text: str) -> str:
 
     Rules: SECRET-O2.
     """
-    if find_secret(text) is None:
-        return text
-    places = sorted(
+    parts, done = [], 0
+    for start, end, name in find_secrets(text):
+        if start >= done:
+            parts += [text[done:start], f"[redacted: {name}]"]
+        done = max(done, end)
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+def blank_secrets(text: str) -> str:
+    """Return the text with spaces in the place of each credential, so that every offset and line stays what it was.
+
+    Rules: SECRET-O2.
+    """
+    parts, done = [], 0
+    for start, end, _ in find_secrets(text):
+        if end > done:
+            parts += [text[done:start], _ANY.sub(" ", text[max(start, done) : end])]
+            done = end
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+def find_secrets(text: str) -> list[tuple[int, int, str]]:
+    """Return each credential as start, end and the name of its class, in the order of their places; they may overlap.
+
+    Rules: SECRET-O1, SECRET-O2.
+    """
+    folded = text.casefold()
+    if not any(hint in folded for hint in _HINTS):
+        return []
+    return sorted(
         (*_find_place(found), name)
         for name, pattern, earns in _CLASSES
         for found in pattern.finditer(text)
         if earns(found)
     )
-    parts, done = [], 0
-    for start, end, name in places:
-        if start >= done:
-            parts += [text[done:start], f"[redacted: {name}]"]
-        done = max(done, end)
-    return "".join([*parts, text[done:]])
 
 
 def _find_place(found: re.Match[str]) -> tuple[int, int]:

@@ -29,6 +29,8 @@ try:
 except ImportError:  # pragma: no cover - Windows renames no open file, so nobody can set one aside under another
     fcntl = None  # type: ignore[assignment]
 
+#: Name of the index in `memory/`.
+INDEX_FILE = ".memory-index.db"
 #: Raise it whenever the tables or the packed arrays change; an index of another version is made anew.
 SCHEMA_VERSION = 1
 #: How long a transaction waits for another process's transaction, in milliseconds; one lasts well under a second.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from omnislash.errors import IndexUnavailableError
 from omnislash.index import vectors
 from omnislash.index.claiming import EmbeddingClaim
-from omnislash.index.database import IndexDamagedError, size_on_disk
+from omnislash.index.database import INDEX_FILE, IndexDamagedError, size_on_disk
 from omnislash.index.database import damaged as damaged_error
 from omnislash.index.diff import Drift, Stat, diff_files
 from omnislash.index.embedders.loading import return_memory
@@ -29,12 +29,12 @@ from omnislash.index.embedding import Embedding
 from omnislash.index.freshness import Freshness
 from omnislash.index.limits import any_of, deadline, named
 from omnislash.index.loading import load_snapshot, load_stats
-from omnislash.index.notes import NOTES_VERSION
+from omnislash.index.making import describe_making
 from omnislash.index.opening import Handle, IndexFile, drop
 from omnislash.index.rebuild import compact_vectors, register_model
 from omnislash.index.scanning import Scanner
 from omnislash.index.snapshot import Snapshot
-from omnislash.index.stemming import STEMS_VERSION, Stemmer
+from omnislash.index.stemming import Stemmer
 from omnislash.index.sync import Indexer, Tools
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from omnislash.index.embedders.ports import Embedder
 
 _LOG = logging.getLogger(__name__)
-#: Name of the index in `memory/`.
-INDEX_FILE = ".memory-index.db"
 #: From so many seconds on a catch-up waits while another process embeds; a search in a turn rather admits what is missing.
 _PATIENT_S = 10.0
 #: Files that are cut anew in a second, at least; measured on 2026-12-01 with logs of 30 entries.
@@ -307,13 +305,7 @@ class LiveIndex:
     def signature(self) -> str:
         """Return what the stored notes and terms depend on besides the files (LANG-O6)."""
         models = [each.identity for each in self.settings.embedders]
-        made_by = {
-            "notes": NOTES_VERSION,
-            "stems": STEMS_VERSION,
-            "languages": self.settings.languages,
-            "models": models,
-        }
-        return json.dumps(made_by)
+        return json.dumps(describe_making(self.settings.languages, models))
 
     def _rebuild(
         self,

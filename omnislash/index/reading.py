@@ -1,14 +1,15 @@
 """Reading a file for the index: its bytes, its notes, and what stands in each.
 
-Rules: SOURCE-18, MIGRATE-O3, RECALL-O5.
+Rules: SOURCE-18, MIGRATE-O3, RECALL-O5, SECRET-O2.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from omnislash.core.credentials import blank_secrets, mask_secrets
 from omnislash.core.lines import FileKind, ManagedPath, date_of
 from omnislash.index.diff import Stat, settle
 from omnislash.index.notes import Note, NoteSource, Problem, decode, split_notes
@@ -69,7 +70,7 @@ def _stat(seen: os.stat_result) -> Stat:
 
 
 def parse_file(data: bytes, *, kind: str, path: str) -> ParsedFile:
-    """Return the notes of a file.
+    """Return the notes of a file; a credential that came in by hand is searched and embedded as blanks (SECRET-O2).
 
     Args:
         data: Its bytes; what is no UTF-8 is searched as U+FFFD, and the file stays as it is.
@@ -78,7 +79,8 @@ def parse_file(data: bytes, *, kind: str, path: str) -> ParsedFile:
     """
     decoded = decode(data)
     source = NoteSource(kind=kind, on=_day_of(kind, path))
-    return ParsedFile(decoded.text, split_notes(decoded.text, source), decoded.problems)
+    problems = tuple(replace(each, message=mask_secrets(each.message)) for each in decoded.problems)
+    return ParsedFile(decoded.text, split_notes(blank_secrets(decoded.text), source), problems)
 
 
 def _day_of(kind: str, path: str) -> date | None:

@@ -1,6 +1,6 @@
 """Why a note was shown, or was not: the legs, the score, the floor, the decay, and one reason from a closed list.
 
-Rules: RECALL-01, RECALL-02, RECALL-04, RECALL-05, RECALL-15, TOOL-12, KNOB-O8.
+Rules: RECALL-01, RECALL-02, RECALL-04, RECALL-05, RECALL-15, TOOL-12, KNOB-O8, SECRET-O2.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from omnislash.core import scoring
 from omnislash.core.corpora import MANAGED_ROOT
+from omnislash.core.credentials import mask_secrets
 from omnislash.recall.scoped import holding_files
 from omnislash.recall.search import NoteReader, fold_phrase, is_shown, make_hit, shown_bodies
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 SUFFIX = ".md"
 #: Notes that one target explains at most: a file may have thousands.
 _EXPLAINED = 20
+#: How much of a note is shown, in characters; masked is more than that, so that no credential is cut before it is known.
+_SHOWN_CHARS, _MASKED_CHARS = 160, 4_000
 
 
 class Reason(StrEnum):
@@ -88,7 +91,7 @@ class Explanation:
     decay: float | None = None
     #: What decides the order.
     rank: float | None = None
-    #: How the note begins.
+    #: How the note begins, credentials masked (SECRET-O2).
     text: str = ""
     #: What spoke for and against it, in one sentence; None where `recallGate` asked for no evidence.
     evidence: str | None = None
@@ -215,7 +218,7 @@ class _Explainer:
             floor=scored.request.floor,
             decay=round(float(scored.recency[note]), scoring.DECIMALS),
             rank=hit.rank,
-            text=hit.snippet[:160],
+            text=mask_secrets(hit.snippet[:_MASKED_CHARS])[:_SHOWN_CHARS],
             evidence=self._evidence.get(note),
         )
 
