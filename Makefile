@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month lock clean
+.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month help-tables lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -70,6 +70,9 @@ lock: $(STAMP)  ## write requirements.lock anew from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-emit-index-url --no-header --quiet -o requirements.lock
+
+help-tables: $(STAMP)  ## write the tables of the help pages anew from the code
+	$(BIN)/python -m tests.docs.tables
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
-from collections import defaultdict
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ import pytest
 
 from omnislash import errors
 from omnislash.brain.names import MEMORY_CAPABILITIES
-from omnislash.brain.settings import SettingRow, settings_table
-from omnislash.core import scoring
+from omnislash.brain.settings import settings_table
+from omnislash.checks.loading import load_checks
+from omnislash.core import events, scoring
 from omnislash.core.ladder import Stage
 from omnislash.core.lines import LineName
 from omnislash.core.periods import LADDER, Level, parse_period
@@ -26,17 +27,18 @@ from omnislash.index.embedders.ports import EmbedderUnavailableError
 from omnislash.recall.explain import Reason
 from omnislash.recall.hits import Coverage
 from omnislash.runtime.tools.catalog import TOOLS, Tool
-from omnislash.surfaces.cli.help import ORDER, PAGES
+from omnislash.surfaces.cli.help import ALIASES, ORDER, PAGES
 from omnislash.surfaces.cli.options import EVERYWHERE, Settings
 from omnislash.surfaces.cli.output import ERROR_CODES, OUTCOME_CODES
 from omnislash.surfaces.cli.root import COMMANDS, cli
+from tests.docs.tables import PATCHING, check_rows, setting_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from omnislash.checks.findings import Check
+
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
-#: Files whose memory block has the keys of the manifest's, which the page lists once.
-_PATCHING = ("*.agent.md", "*.heartbeat.md", "*.hook.md")
 
 
 def _commands(group: click.Group = cli, path: str = "omnislash") -> Iterator[tuple[str, click.Command]]:
@@ -59,6 +61,14 @@ def _part(page: str, heading: str) -> str:
     return dict(zip(parts[1::2], parts[2::2], strict=True)).get(heading, "")
 
 
+@pytest.mark.parametrize(("alias", "page"), ALIASES.items())
+def test_other_names_lead_to_pages(alias: str, page: str) -> None:
+    """A name that people try leads to a page, and is not one itself."""
+    assert page in ORDER
+    assert alias not in ORDER
+    assert alias not in COMMANDS
+
+
 def test_every_page_is_listed_once() -> None:
     """`omnislash help` lists exactly the pages that ship."""
     assert sorted(ORDER) == sorted(TEXTS)
@@ -73,6 +83,51 @@ def test_pages_are_written_alike(page: str) -> None:
     assert lines[0].startswith("# ")
     assert TEXTS[page].endswith("\n")
     assert [line for line in prose if re.search(r"[a-z`]\. [A-Z]", line) and not line.startswith("|")] == []
+
+
+# -- doctor, events --------------------------------------------------------------------------------------------------
+
+
+def test_every_check_is_listed() -> None:
+    """The page about doctor lists each check with what it protects, in the order of the table."""
+    assert [line for line in _part("doctor", "The checks").split("\n") if line.startswith("| `")] == check_rows()
+
+
+@pytest.mark.parametrize("check", load_checks(), ids=lambda check: check.id)
+def test_every_check_has_a_page(check: type[Check]) -> None:
+    """The page of a check begins with its title, and its prose has one sentence a line."""
+    text = (PAGES / "checks" / f"{check.id}.md").read_text(encoding="utf-8")
+
+    assert text.startswith(f"# {check.title}\n")
+    assert len(text.split("\n")) >= 8
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL).split("\n")
+    assert [line for line in prose if re.search(r"[a-z`]\. [A-Z]", line) and not line.startswith("|")] == []
+
+
+def test_no_page_is_about_a_check_that_is_not_there() -> None:
+    """Each page of `checks/` belongs to a check."""
+    assert {page.stem for page in (PAGES / "checks").iterdir()} == {check.id for check in load_checks()}
+
+
+_EVENTS = {
+    kind.name: kind
+    for kind in (
+        *(events.MemoryWritten, events.MemoryEdited, events.MemoryDeleted, events.MemoryCompacted),
+        *(events.BudgetRefused, events.MemoryConsolidated, events.MemoryFlushed),
+    )
+}
+
+
+@pytest.mark.parametrize("name", events.EVENT_NAMES)
+def test_every_event_is_documented(name: str) -> None:
+    """The page about events has each with the fields of its JSON, and the page about hooks has it too."""
+    row = next(line for line in TEXTS["events"].split("\n") if line.startswith(f"| `{name}` |"))
+    fields = re.findall(r"`(\w+)`", row.split("|")[3])
+    shown = re.search(r"Return `\{(.*)\}`", inspect.getdoc(_EVENTS[name].to_json) or "")
+
+    assert shown is not None
+    assert fields == shown[1].split(", ")
+    assert f"| `{name}` |" in TEXTS["heartbeats"]
 
 
 # -- commands --------------------------------------------------------------------------------------------------------
@@ -160,27 +215,12 @@ def test_every_memory_capability_is_documented() -> None:
     assert all(f"`{name}`" in TEXTS["roles"] for name in MEMORY_CAPABILITIES)
 
 
-def _expected_rows() -> dict[str, list[str]]:
-    rows = defaultdict(list)
-    for row in settings_table():
-        inside_block = row.key.removeprefix("agent.").startswith("memory.")
-        if not (row.file in _PATCHING and inside_block):
-            rows[row.file].append(_render(row))
-    return rows
-
-
-def _render(row: SettingRow) -> str:
-    expects = row.expects + (f" ({row.unit})" if row.unit else "")
-    default = "required" if row.is_required else (f"`{row.default}`" if row.default is not None else "")
-    return f"| `{row.key}` | {expects} | {default} | {row.help} |"
-
-
-@pytest.mark.parametrize("file", list(_expected_rows()))
+@pytest.mark.parametrize("file", list(setting_rows()))
 def test_every_setting_is_documented(file: str) -> None:
     """The page has a row for each setting, word for word as the table of settings says."""
     found = [line for line in _part("configuration", file).split("\n") if line.startswith("| `")]
 
-    assert found == _expected_rows()[file]
+    assert found == setting_rows()[file]
 
 
 def test_memory_blocks_share_their_keys() -> None:
@@ -188,7 +228,7 @@ def test_memory_blocks_share_their_keys() -> None:
     manifest = {row.key: (row.expects, row.default, row.help) for row in settings_table() if "MANIFEST" in row.file}
     for row in settings_table():
         key = row.key.removeprefix("agent.")
-        if row.file in _PATCHING and key.startswith("memory."):
+        if row.file in PATCHING and key.startswith("memory."):
             assert (row.expects, row.default, row.help) == manifest[key]
 
 

@@ -138,6 +138,14 @@ class AuditArguments(Arguments):
     cursor: str | None = Field(None, description="nextCursor of the answer before.")
 
 
+class DoctorArguments(Arguments):
+    """Arguments of `doctor_report`."""
+
+    check: str | None = Field(
+        None, min_length=1, max_length=100, description="Only this check, for example memory-budget."
+    )
+
+
 class TaskArguments(Arguments):
     """Arguments of `agent_task`."""
 

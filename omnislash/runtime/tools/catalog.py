@@ -17,6 +17,7 @@ from omnislash.runtime.tools.arguments import (
     Arguments,
     AuditArguments,
     DeleteArguments,
+    DoctorArguments,
     EditArguments,
     ListArguments,
     MoveArguments,
@@ -71,6 +72,12 @@ def _search(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answe
     from omnislash.runtime.tools import searching  # noqa: PLC0415 - numpy, which only a search needs
 
     return searching.search(turn, ports, arguments)
+
+
+def _examine(turn: Turn, ports: Ports, arguments: Any, _job: str | None) -> Answer:
+    from omnislash.runtime.tools import examining  # noqa: PLC0415 - the checks, which only this needs
+
+    return examining.report(turn, ports, arguments)
 
 
 _PATHS = "Paths begin with the line (main/MEMORY.md); authored documents have their path in the brain."
@@ -165,6 +172,16 @@ _TOOLS = (
         AuditArguments,
         mutates=False,
         run=lambda turn, ports, arguments, _job: auditing.list_audit(ports, arguments, turn=turn),
+    ),
+    Tool(
+        "doctor_report",
+        "runtime:read",
+        "Looks for what is wrong with this brain and changes nothing: each check with its status (pass, warn or fail) and "
+        "its findings, each with a place and what to do. hidden counts findings about files that you may not read.",
+        DoctorArguments,
+        mutates=False,
+        run=_examine,
+        needs_memory=False,
     ),
     Tool(
         "agent_task",

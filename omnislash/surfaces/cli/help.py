@@ -21,6 +21,7 @@ PAGES = Path(__file__).parents[2] / "help"
 ORDER = (
     "getting-started",
     "brain",
+    "lines",
     "roles",
     "chat",
     "models",
@@ -32,14 +33,28 @@ ORDER = (
     "envelope",
     "flush",
     "heartbeats",
+    "events",
+    "curating",
     "durability",
     "search-index",
+    "doctor",
+    "troubleshooting",
     "configuration",
     "commands",
     "tools",
     "errors",
     "glossary",
 )
+#: Other names by which people look for a page.
+ALIASES = {
+    "start": "getting-started",
+    "scopes": "lines",
+    "hooks": "heartbeats",
+    "settings": "configuration",
+    "budgets": "budget",
+    "summaries": "ladder",
+    "checks": "doctor",
+}
 
 
 @click.command("help", cls=Command, example="omnislash help\nomnislash help writing")
@@ -50,8 +65,19 @@ def help_(context: click.Context, topic: str | None) -> int:
     settings: Settings = context.find_object(Settings) or Settings()
     if topic is None:
         return _list_topics(settings)
-    if topic not in ORDER:
+    topic = ALIASES.get(topic, topic)
+    if topic not in ORDER and not _is_check(topic):
         return _show_command(context, topic, settings)
+    return show_page(settings, topic)
+
+
+def _is_check(topic: str) -> bool:
+    """Tell whether a topic is the page of one of doctor's checks, such as `checks/git`."""
+    return topic in {f"checks/{page.stem}" for page in (PAGES / "checks").glob("*.md")}
+
+
+def show_page(settings: Settings, topic: str) -> int:
+    """Show a page, and return the exit code."""
     text = (PAGES / f"{topic}.md").read_text(encoding="utf-8")
     if settings.json:
         print_json({"topic": topic, "title": _title(text), "text": text})
