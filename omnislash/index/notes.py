@@ -16,6 +16,7 @@ Rules: RECALL-O5, MIGRATE-O3.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -201,7 +202,7 @@ def _split_sections(blocks: Sequence[Block], titled: Block | None, context: _Con
         if block.kind is not BlockKind.HEADING:
             section.blocks.append(block)
             continue
-        name, is_leaf = _render_heading(block), _is_leaf(blocks, index)
+        name, is_leaf = _render_heading(block), _is_leaf(blocks, index, context.source)
         stack = [(level, above) for level, above in stack if level < block.level]
         if not is_leaf:
             stack.append((block.level, "" if block is titled else name))
@@ -227,10 +228,16 @@ def _find_day(trail: Sequence[str], context: _Context) -> date | None:
     return next((day for day in days if day is not None), context.header.on)
 
 
-def _is_leaf(blocks: Sequence[Block], index: int) -> bool:
-    """Tell whether nothing stands below a heading, neither text nor a lower heading."""
-    below = blocks[index + 1] if index + 1 < len(blocks) else None
-    return below is None or (below.kind is BlockKind.HEADING and below.level <= blocks[index].level)
+def _is_leaf(blocks: Sequence[Block], index: int, source: NoteSource) -> bool:
+    """Tell whether nothing stands below a heading: neither text nor a lower heading that says something."""
+    for below in itertools.islice(blocks, index + 1, None):
+        if below.kind is not BlockKind.HEADING:
+            return False
+        if below.level <= blocks[index].level:
+            return True
+        if not _is_own(_render_heading(below), source):
+            return False
+    return True
 
 
 def _is_own(name: str, source: NoteSource) -> bool:

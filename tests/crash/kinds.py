@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.crash.harness import DAY, MEMORY, Kind, ToolCall
 
 _LOG = "# 2026-11-30\n\n- 08:00 The heating was repaired.\n"
@@ -116,3 +118,15 @@ KINDS = (
         through="approval",
     ),
 )
+
+#: The kinds that every test run sweeps; `make test-long` sweeps them all.
+_QUICK = {
+    "write, existing log",
+    "duplicate",
+    "priority refused",
+    "edit of an entry",
+    "write file, replace",
+    "priority with a drop",
+}
+#: The kinds as parameters of a sweep over all disk calls.
+SWEPT = [pytest.param(kind, id=kind.name, marks=() if kind.name in _QUICK else pytest.mark.long) for kind in KINDS]

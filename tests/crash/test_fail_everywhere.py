@@ -29,7 +29,7 @@ from tests.crash.harness import (
     restart,
     snapshot,
 )
-from tests.crash.kinds import KINDS
+from tests.crash.kinds import SWEPT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,7 +122,7 @@ def fail_at(work: Work, disk: FailingDisk, quiet: dict[str, bytes], outcomes: li
 
 
 @pytest.mark.rule("WRITE-03", "WRITE-05", "WRITE-O5")
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SWEPT)
 def test_answer_agrees_with_the_disk(kind: Kind, place: Path) -> None:
     """Whichever call fails, in whichever way, the answer is true, and after a restart nothing is half done."""
     work = Work(kind, place)

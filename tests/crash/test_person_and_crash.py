@@ -59,7 +59,16 @@ def check_end(root: Path, calls: tuple[ToolCall, ...], point: str) -> None:
 @pytest.mark.rule("WRITE-05", "WRITE-O5")
 @pytest.mark.parametrize("stale", [False, True], ids=["reads first", "has read long ago"])
 @pytest.mark.parametrize("how", sorted(SAVES))
-@pytest.mark.parametrize("calls", ["edit", "move", "move, save at the target", "new file", "priority, in MEMORY.md"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        *("edit", "new file"),
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in ("move", "move, save at the target", "priority, in MEMORY.md")
+        ),
+    ],
+)
 def test_save_then_crash(calls: str, how: str, stale: bool, place: Path) -> None:
     """A person saves before any call and the process dies within the next few, before it could look again."""
     path, tool_calls = CALLS[calls]
@@ -85,7 +94,10 @@ def test_save_then_crash(calls: str, how: str, stale: bool, place: Path) -> None
 
 @pytest.mark.rule("WRITE-05", "WRITE-O5")
 @pytest.mark.parametrize("stale", [False, True], ids=["reads first", "has read long ago"])
-@pytest.mark.parametrize("calls", sorted(CALLS))
+@pytest.mark.parametrize(
+    "calls",
+    [pytest.param(each, marks=() if each in {"edit", "new file"} else pytest.mark.long) for each in sorted(CALLS)],
+)
 def test_crash_then_save(calls: str, stale: bool, place: Path) -> None:
     """The process dies at any call, and a person saves before anybody starts again."""
     path, tool_calls = CALLS[calls]

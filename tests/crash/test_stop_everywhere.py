@@ -15,7 +15,7 @@ from omnislash.core.verdicts import Verdict
 from omnislash.testing import CountingDisk, StoppingDisk
 from omnislash.testing.disks import STOPPED
 from tests.crash.harness import Kind, Work, job_states, leftovers, read_result, restart, run_in_child
-from tests.crash.kinds import KINDS
+from tests.crash.kinds import SWEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def stop_at(work: Work, at: int, when: Literal["before", "during", "after"]) -> 
 
 
 @pytest.mark.rule("WRITE-01", "WRITE-05", "WRITE-O3", "WRITE-O5", "WRITE-11", "WRITE-O8")
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SWEPT)
 def test_ends_as_the_quiet_run(kind: Kind, place: Path) -> None:
     """Whatever call the process dies at, files, verdicts, audit and events end as if it had not died."""
     work = Work(kind, place)
