@@ -16,7 +16,6 @@ Rules: RECALL-O5, MIGRATE-O3.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -230,7 +229,8 @@ def _find_day(trail: Sequence[str], context: _Context) -> date | None:
 
 def _is_leaf(blocks: Sequence[Block], index: int, source: NoteSource) -> bool:
     """Tell whether nothing stands below a heading: neither text nor a lower heading that says something."""
-    for below in itertools.islice(blocks, index + 1, None):
+    for at in range(index + 1, len(blocks)):
+        below = blocks[at]
         if below.kind is not BlockKind.HEADING:
             return False
         if below.level <= blocks[index].level:
