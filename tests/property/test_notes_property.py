@@ -130,7 +130,8 @@ def test_a_piece_is_cut_only_when_too_long(text: str, kind: str) -> None:
 
 def is_lone_heading(note: Note, text: str) -> bool:
     """Tell whether a note is a heading that has nothing below it."""
-    return re.match(r"[ ]{0,3}#", text[note.start : note.end]) is not None or "===" in text or "---" in text
+    is_underlined = re.search(r"[\r\n][ ]{0,3}(?:=+|-+)[ \t]*(?=[\r\n]|\Z)", text) is not None
+    return re.match(r"[ ]{0,3}#", text[note.start : note.end]) is not None or is_underlined
 
 
 @given(made_of_lines, contents.filter(is_accepted))
@@ -140,6 +141,7 @@ def is_lone_heading(note: Note, text: str) -> bool:
 @example("- 09:00 a\nlazy", "b")
 @example("<!-- open", "b -->")
 @example("word " * 280 + "\n---", "0")
+@example("| a | b |\r- \n", "0")
 @pytest.mark.rule("RECALL-O5", "WRITE-12")
 def test_appending_changes_no_earlier_note(old: str, content: str) -> None:
     """A log's notes stay as they are when an entry is added at its end; only a heading that gets a body goes."""
