@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +28,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "audit_list": {},
 }
 READING = {"memory_overview", "memory_list", "memory_read"}
+#: What `runtime:read` still gives a role that has no memory: it looks at the brain, not into a line.
+WITHOUT_MEMORY = ("doctor_report",)
 
 
 @pytest.mark.rule("TOOL-01", "TOOL-02", "TOOL-03", "TOOL-04", "TOOL-05")
@@ -43,7 +47,7 @@ def test_capability_grants_its_tools(sample: SampleBrain, capability: str, grant
     """A capability offers its own tools, they work, and each of the others is refused by name and does nothing."""
     sample.open_gate()
     sample.role("limited", capabilities=capability)
-    # memory_search and doctor_report are offered by the same capabilities once they exist.
+    # memory_search and doctor_report are offered by the same capabilities, and have tests of their own.
     assert set(sample.agent("limited").tools) & set(CALLS) == granted
 
     for tool, arguments in CALLS.items():
@@ -61,13 +65,13 @@ def test_capability_grants_its_tools(sample: SampleBrain, capability: str, grant
 @pytest.mark.rule("DECLARE-06", "DECLARE-08", "TOOL-05")
 @pytest.mark.parametrize("tool", list(CALLS))
 def test_no_memory_no_tools(sample: SampleBrain, tool: str) -> None:
-    """A role without a block is offered nothing, reads nothing and writes nothing, whatever it was granted."""
+    """A role without a block is offered no memory, reads nothing and writes nothing, whatever it was granted."""
     sample.role("stranger", None)
     sample.put_memory("main/MEMORY.md", "rules\n")
     before = sample.files()
     stranger = sample.agent("stranger")
 
-    assert stranger.tools == ()
+    assert stranger.tools == WITHOUT_MEMORY
     with pytest.raises(ScopeError, match="stranger"):
         stranger.call(tool, CALLS[tool])
     assert sample.files() == before
@@ -91,7 +95,7 @@ def test_manifest_alone_turns_nothing_on(sample: SampleBrain) -> None:
     sample.role("stranger", None)
     sample.manifest("{write: main, read: ['*']}")
 
-    assert sample.agent("stranger").tools == ()
+    assert sample.agent("stranger").tools == WITHOUT_MEMORY
 
 
 @pytest.mark.rule("DECLARE-01", "DECLARE-O2", "RESOLVE-03")
@@ -100,7 +104,7 @@ def test_beat_turns_memory_on(sample: SampleBrain) -> None:
     sample.role("stranger", None)
     sample.beat("rounds", "stranger", "{write: circles}")
 
-    assert sample.agent("stranger").tools == ()
+    assert sample.agent("stranger").tools == WITHOUT_MEMORY
     verdict = sample.agent("stranger", heartbeat="rounds").memory.write("x")
     assert verdict.paths == ("circles/2026/08/2026-08-30.md",)
 
@@ -124,7 +128,7 @@ def test_handed_line_turns_nothing_on(sample: SampleBrain) -> None:
     sample.role("stranger", None)
     agent = sample.open().agent("stranger", handed_line="main")
 
-    assert agent.tools == ()
+    assert agent.tools == WITHOUT_MEMORY
     with pytest.raises(ScopeError):
         agent.memory.write("x")
 
@@ -193,7 +197,27 @@ def test_state_decides_nothing_about_memory(sample: SampleBrain, memory: str | N
     keeper = sample.agent("keeper")
 
     assert keeper.scope.line == line
-    assert bool(keeper.tools) is (line is not None)
+    assert (keeper.tools != WITHOUT_MEMORY) is (line is not None)
+
+
+@pytest.mark.rule("BOUNDARY-01", "BOUNDARY-03")
+def test_memory_is_prose_and_has_a_budget_of_its_own(sample: SampleBrain) -> None:
+    """With the same word for both, a write is a markdown entry and no row, and state's numbers bound nothing of it."""
+    sample.manifest("{fileMaxChars: 400}")
+    sample.role("keeper", "{write: research}", more="state: {namespace: research, budget: {chars: 5}}\n")
+    agent = sample.agent("keeper")
+
+    verdict = agent.memory.write("The canary weighs 19 grams.", priority=True)
+
+    assert verdict.outcome is Outcome.WRITTEN
+    assert verdict.budget is not None
+    assert verdict.budget.limit == 400
+    assert "- The canary weighs 19 grams.\n" in sample.text("research/MEMORY.md")
+    sample.close()
+    with contextlib.closing(sqlite3.connect(sample.root / ".omnislash" / "state.db")) as state:
+        rows = "\n".join(state.iterdump())
+    assert "research/MEMORY.md" in rows
+    assert "canary" not in rows
 
 
 @pytest.mark.rule("KNOB-27", "BUDGET-17")
