@@ -13,6 +13,7 @@
     ├── WriterUnavailableError   the writer's queue can't be reached at all
     ├── IndexUnavailableError    the search index can't be used
     ├── ModelError               a model gave no answer
+    ├── GitTroubleError          git could not do what was asked of it
     └── UsageError               the caller asked for something that makes no sense
 
 An expected outcome (refused, duplicate, queued, unconfirmed) is a value, a
@@ -22,8 +23,24 @@ Trouble in the user's own files is collected as :class:`Fault` values, so that o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar
+
+
+class Topic(StrEnum):
+    """What a fault is about, for whoever sorts them; the same kind of fault may stand in any file."""
+
+    #: A key or a file by itself.
+    SETTING = "setting"
+    #: The name of a line or of a source.
+    REFERENCE = "reference"
+    #: A name that says again what another one says.
+    REDUNDANT = "redundant"
+    #: The name of a model or a harness.
+    MODEL = "model"
+    #: A directory below `memory/`.
+    LINE = "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,8 @@ class Fault:
     hint: str | None = None
     #: True when the whole brain must not start with it (KNOB-O5).
     fatal: bool = False
+    #: What it is about; two faults are equal whatever this says.
+    topic: Topic = field(default=Topic.SETTING, compare=False)
 
     def render(self) -> str:
         """Return `path:line:column: key: message hint` on one line."""
@@ -160,6 +179,12 @@ class ModelError(OmnislashError):
     """A model gave no answer."""
 
     kind = "model"
+
+
+class GitTroubleError(OmnislashError):
+    """Git could not do what was asked of it."""
+
+    kind = "git"
 
 
 class UsageError(OmnislashError):

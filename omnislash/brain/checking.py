@@ -34,7 +34,7 @@ from omnislash.core.scopes import (
     find_curated_lines,
     split_sources,
 )
-from omnislash.errors import Fault
+from omnislash.errors import Fault, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -228,6 +228,7 @@ def _report(problem: RefProblem, label: str, root: Mapping | None, block: tuple[
         column=mark.column if mark else None,
         key=".".join(keys),
         fatal=problem.fatal,
+        topic=problem.topic,
     )
     (desk.warnings if problem.severity is Severity.WARNING else desk.faults).append(fault)
 
@@ -310,6 +311,7 @@ def _check_model(name: str | None, label: str, root: Mapping | None, keys: tuple
         column=mark.column if mark else None,
         key=_dotted(keys),
         hint=suggest(name, known) or f"Name it under models in {PROJECT_FILE}.",
+        topic=Topic.MODEL,
     )
     desk.warnings.append(fault)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Name of the file at the root of a brain; its presence makes a directory a brain.
 PROJECT_FILE = "omnislash.yaml"
+#: Name of the model that needs nothing but this machine.
+OFFLINE = "offline"
 
 
 def parse_filled(text: str) -> str:
@@ -109,9 +111,9 @@ class ProjectConfig:
     )
 
     def has_model(self, model_ref: str) -> bool:
-        """Tell whether a `modelRef` names a model or, with `cli:` in front, a harness."""
+        """Tell whether a `modelRef` names a model, `offline` or, with `cli:` in front, a harness."""
         kind, _, name = model_ref.partition(":")
-        return model_ref in self.models or (kind == "cli" and name in self.harnesses)
+        return model_ref in {*self.models, OFFLINE} or (kind == "cli" and name in self.harnesses)
 
 
 def salvage_sources(found: Decoded[ProjectConfig]) -> tuple[AuthoredPath, ...] | None:

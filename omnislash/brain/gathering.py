@@ -28,7 +28,7 @@ from omnislash.brain.roles import ROLE_SUFFIX, Role, parse_role
 from omnislash.brain.scenarios import SCENARIO_SUFFIX, Scenario, parse_scenario
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.core.lines import LineName, is_line_name
-from omnislash.errors import Fault, InvalidNameError
+from omnislash.errors import Fault, InvalidNameError, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -230,7 +230,7 @@ def _is_feature(entry: Entry) -> bool:
 def _gather_lines(root: Path, reading: Reading, found: Gathered) -> None:
     entries = reading.list(root / MANAGED_ROOT, _is_line_directory)
     if entries is None:
-        found.faults.append(_unlisted(MANAGED_ROOT))
+        found.faults.append(replace(_unlisted(MANAGED_ROOT), topic=Topic.LINE))
     names = [entry.name for entry in entries or ()]
     found.lines_on_disk = frozenset(LineName(name) for name in names if is_line_name(name))
     found.warnings += [_no_line(name) for name in names if name not in found.lines_on_disk]
@@ -248,6 +248,8 @@ def _no_line(name: str) -> Fault:
     label = show_path(f"{MANAGED_ROOT}/{name}")
     if _YEAR.fullmatch(name):
         message = "The directory is from a brain older than lines."
-        return Fault(label, message, hint="The worker moves it into memory/main when it starts.")
+        hint = "The worker moves it into memory/main when it starts."
+        return Fault(label, message, hint=hint, topic=Topic.LINE)
     message = "The directory is no line, because its name can't be the name of one."
-    return Fault(label, message, hint="Rename it: a-z, 0-9, '_' and '-', at most 64 characters.")
+    hint = "Rename it: a-z, 0-9, '_' and '-', at most 64 characters."
+    return Fault(label, message, hint=hint, topic=Topic.LINE)

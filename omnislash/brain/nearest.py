@@ -30,3 +30,15 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
     """Return `Did you mean …?`, or None when nothing is near."""
     near = find_nearest(name, known)
     return f"Did you mean {near!r}?" if near else None
+
+
+def is_slip(name: str, meant: str) -> bool:
+    """Tell whether a name differs from another by a slip at most: its case, one letter, or letters that changed places.
+
+    Far stricter than `find_nearest`, for names that may as well be meant as they are.
+    """
+    one, other = _fold(name), _fold(meant)
+    if len(one) == len(other):
+        return sum(left != right for left, right in zip(one, other, strict=True)) <= 1 or sorted(one) == sorted(other)
+    shorter, longer = sorted((one, other), key=len)
+    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))

@@ -1,12 +1,13 @@
 """Examining a brain: one listing, one read of each file, every check; nothing is changed, and no boot is needed.
 
-Rules: DOCTOR-16, DOCTOR-O5.
+Rules: DOCTOR-16, DOCTOR-O5, SECRET-O2.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omnislash.brain.loading import inspect_brain
@@ -14,6 +15,7 @@ from omnislash.checks.examined import Examined
 from omnislash.checks.findings import CheckResult, Report, fail
 from omnislash.checks.listing import Listing, is_read, read_file
 from omnislash.checks.loading import load_checks
+from omnislash.core.credentials import mask_secrets
 from omnislash.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from omnislash.checks.examined import SeenFile
+    from omnislash.checks.examined import Listed, SeenFile
     from omnislash.checks.findings import Check, Finding
 
 _LOG = logging.getLogger(__name__)
@@ -97,11 +99,19 @@ def _show_files(
     """Read each file once and show it to the checks that want it."""
     entries = [entry for entry in brain.listing if is_read(entry)] if running else []
     for number, entry in enumerate(entries, 1):
-        file = read_file(brain.root, entry)
-        for each in running:
-            each.see(file)
+        wanting = [each for each in running if each.wants(entry)]
+        if wanting:
+            file = read_file(brain.root, entry)
+            for each in wanting:
+                each.see(file)
         if on_progress is not None:
             on_progress("files", number, len(entries))
+
+
+def _mask(finding: Finding) -> Finding:
+    """Return a finding without credentials, whatever a check took over from a file, a name or a key (SECRET-O2)."""
+    path, key, hint = (text and mask_secrets(text) for text in (finding.path, finding.key, finding.hint))
+    return replace(finding, message=mask_secrets(finding.message), path=path, key=key, hint=hint)
 
 
 class _Running:
@@ -114,6 +124,9 @@ class _Running:
     @property
     def reads_files(self) -> bool:
         return self._check.reads_files
+
+    def wants(self, entry: Listed) -> bool:
+        return self._broken is None and self._check.wants(entry)
 
     def see(self, file: SeenFile) -> None:
         if self._broken is None:
@@ -131,7 +144,7 @@ class _Running:
                 self._break(error, None)
         if self._broken is not None:
             findings.append(self._broken)
-        return CheckResult(self._check.id, self._check.title, tuple(findings))
+        return CheckResult(self._check.id, self._check.title, tuple(map(_mask, findings)))
 
     def _break(self, error: Exception, path: str | None) -> None:
         _LOG.error("the check %s broke", self._check.id, exc_info=error, extra={"action": "check_broke"})

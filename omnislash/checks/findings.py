@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omnislash.checks.examined import Examined, SeenFile
+    from omnislash.checks.examined import Examined, Listed, SeenFile
     from omnislash.errors import Fault
 
 
@@ -107,8 +107,12 @@ class Check:
     #: True when the check needs the files' bytes; without such a check no file is read.
     reads_files: ClassVar[bool] = False
 
+    def wants(self, entry: Listed) -> bool:  # noqa: ARG002 - what a check may decide by
+        """Tell whether the check wants to see a file; one that no check wants is not read."""
+        return self.reads_files
+
     def see(self, file: SeenFile) -> None:
-        """Take one file; called once for each file of the brain, in the order of paths, before `conclude`."""
+        """Take one file; called once for each file that it wants, in the order of paths, before `conclude`."""
 
     def conclude(self, brain: Examined) -> Iterable[Finding]:
         """Return everything that was found; nothing, or only `info`, is a pass."""

@@ -118,7 +118,17 @@ def read_file(root: Path, entry: Listed) -> SeenFile:
         return SeenFile(entry, None, f"larger than {BYTES_MAX >> 20} MiB")
     try:
         descriptor = os.open(f"{os.fspath(root)}/{entry.path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
-            return SeenFile(entry, file.read(BYTES_MAX + 1))
+        try:
+            return SeenFile(entry, _read_all(descriptor, entry.size))
+        finally:
+            os.close(descriptor)
     except OSError as error:
         return SeenFile(entry, None, (error.strerror or str(error)).lower())
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Return the bytes of a file: with one call where it is as large as it was listed, of one that grows not without end."""
+    data = os.read(descriptor, size + 1)
+    while len(data) != size and len(data) <= BYTES_MAX and (more := os.read(descriptor, BYTES_MAX)):
+        data += more
+    return data

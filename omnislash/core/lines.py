@@ -145,7 +145,7 @@ def parse_managed_path(text: str) -> ManagedPath:
 def _find_file_problem(rest: tuple[str, ...]) -> str | None:
     if not rest[-1].endswith(".md"):
         return "the name of a file must end in .md"
-    if rest != (MEMORY_FILE,) and _fold_name(rest[0]) == _fold_name(MEMORY_FILE):
+    if rest != (MEMORY_FILE,) and fold_name(rest[0]) == fold_name(MEMORY_FILE):
         return f"only the curated file itself is named {MEMORY_FILE}, spelled like this"
     if _YEAR.fullmatch(rest[0]) and _calendar_kind(rest) is None:
         return (
@@ -155,7 +155,7 @@ def _find_file_problem(rest: tuple[str, ...]) -> str | None:
     return None
 
 
-def _fold_name(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return what a disk that ignores case, accents' form and invisible characters may take `name` for."""
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", visible).casefold()
@@ -166,8 +166,8 @@ def find_twin(name: str, siblings: Iterable[str]) -> str | None:
 
     Two such names cannot live together on every disk. The same spelling is no twin.
     """
-    folded = _fold_name(name)
-    return next((other for other in siblings if other != name and _fold_name(other) == folded), None)
+    folded = fold_name(name)
+    return next((other for other in siblings if other != name and fold_name(other) == folded), None)
 
 
 def check_portable(path: str) -> None:
@@ -330,6 +330,16 @@ def _find_segment_problem(segment: str) -> str | None:
     if bad is not None:
         return f"the character U+{ord(bad):04X} is not allowed"
     return None
+
+
+def find_segment_problem(segment: str, *, managed: bool) -> str | None:
+    """Return why no path may hold a segment, as half a sentence; None when it may.
+
+    Args:
+        segment: A name without `/`.
+        managed: Whether it names something below `memory/`, where names must be fit for every system.
+    """
+    return (_find_managed_problem if managed else _find_segment_problem)(segment)
 
 
 def _is_unprintable(char: str) -> bool:

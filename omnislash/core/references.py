@@ -26,7 +26,7 @@ from omnislash.core.lines import (
     parse_line_name,
     quote_name,
 )
-from omnislash.errors import InvalidNameError
+from omnislash.errors import InvalidNameError, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +57,8 @@ class RefProblem:
     problem: str
     #: How far it reaches.
     severity: Severity
+    #: What it is about.
+    topic: Topic = Topic.REFERENCE
 
     @property
     def fatal(self) -> bool:
@@ -141,7 +143,7 @@ def _check_unborn(
 
 def _redundant(entry: str) -> RefProblem:
     text = f"{quote_name(entry)} is in `recall` already, which implies `read`."
-    return RefProblem("read", entry, text, Severity.WARNING)
+    return RefProblem("read", entry, text, Severity.WARNING, Topic.REDUNDANT)
 
 
 def check_report_targets(report: Iterable[str], curated_lines: Iterable[str]) -> tuple[RefProblem, ...]:

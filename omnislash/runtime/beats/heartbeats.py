@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from omnislash.brain.gathering import FEATURES
 from omnislash.brain.heartbeats import HEARTBEAT_SUFFIX
 from omnislash.brain.names import normalise_id
+from omnislash.core.beat_bodies import asks_nothing
 from omnislash.errors import UsageError, WriterUnavailableError
 from omnislash.runtime.beats.beat_runs import (
     NOTHING_ASKED,
@@ -30,7 +31,6 @@ from omnislash.runtime.beats.beat_runs import (
     stamp,
     start_row,
 )
-from omnislash.runtime.beats.bodies import asks_nothing
 from omnislash.runtime.beats.due import COUNTED_MAX, Due, Seen, find_due, find_next
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from omnislash.brain.config import PROJECT_FILE
+from omnislash.brain.config import OFFLINE, PROJECT_FILE
 from omnislash.brain.nearest import find_nearest, suggest
 from omnislash.core.lines import quote_name
 from omnislash.errors import ModelError
 from omnislash.runtime.models.harness import TIME_LIMIT_S, HarnessModel
-from omnislash.runtime.models.summarisers import CLI, OFFLINE, explain_harness
+from omnislash.runtime.models.summarisers import CLI, explain_harness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from omnislash.brain.config import OFFLINE
 from omnislash.runtime.loop.conversations import read_conversation
-from omnislash.runtime.models.summarisers import OFFLINE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

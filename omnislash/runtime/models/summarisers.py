@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from omnislash.brain.config import PROJECT_FILE
+from omnislash.brain.config import OFFLINE, PROJECT_FILE
 from omnislash.brain.nearest import suggest
 from omnislash.core.lines import quote_name
 from omnislash.errors import ModelError
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from omnislash.core.lines import LineName
     from omnislash.runtime.ladder.summarising import SummaryRequest
 
-#: Name of the model that needs nothing but this machine.
-OFFLINE: Final = "offline"
 #: What stands in front of the name of a harness.
 CLI: Final = "cli:"
 #: Role whose turn writes summaries (PERIOD-16).

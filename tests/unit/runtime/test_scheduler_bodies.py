@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from omnislash.runtime.beats.bodies import asks_nothing
+from omnislash.core.beat_bodies import asks_nothing
 from omnislash.runtime.beats.hooks import SHOWN_EVENTS, render_message
 
 IDLE = [
