@@ -2,7 +2,7 @@
 
 Used for a moment by a call that finds no worker, and for days by the worker.
 
-Rules: WRITE-01, WRITE-05, WRITE-O3, WRITE-O8.
+Rules: WRITE-01, WRITE-05, WRITE-O3, WRITE-O8, MIGRATE-01, MIGRATE-O2.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
 from omnislash.writer.applying import Applier, unexpected_message
 from omnislash.writer.jobs import DeleteRequest, EditRequest, Job
+from omnislash.writer.migrating import migrate, report_migration
 from omnislash.writer.recovery import recover
 from omnislash.writer.watching import WATCHED, keep_lost_entries
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from omnislash.core.clock import Clock
     from omnislash.core.events import MemoryEvent
@@ -50,8 +51,18 @@ class Writer:
         settings: Callable[[], WriterSettings],
         clock: Clock,
         on_event: Callable[[MemoryEvent], None],
+        named_lines: Callable[[], Collection[str]] = frozenset,
     ) -> None:
-        """Keep the ports; :meth:`recover` has to come first."""
+        """Keep the ports; :meth:`recover` has to come first.
+
+        Args:
+            state: The state database.
+            files: The managed files.
+            settings: Returns what the brain's configuration says now.
+            clock: The time.
+            on_event: Told what happened to memory.
+            named_lines: Returns the lines that a role or a beat names; `*` for every line.
+        """
         self._state = state
         self._files = files
         self._clock = clock
@@ -60,11 +71,13 @@ class Writer:
         self._left_traces = False
         self._watched: dict[str, tuple[int, int, int]] = {}
         self._needs_recovery = True
+        self._named_lines = named_lines
+        self._has_migrated = False
 
     # -- running jobs ------------------------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Finish what a dead writer left; again after trouble of our own.
+        """Finish what a dead writer left; again after trouble of our own. The first time, a brain older than lines is migrated.
 
         Raises:
             WriterUnavailableError: The state database can't be used.
@@ -75,6 +88,15 @@ class Writer:
         self._needs_recovery = False
         for event in found.events:
             self._on_event(event)
+        if not self._has_migrated:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        """Fold a brain older than lines into `main`, once in the life of this writer (MIGRATE-O2)."""
+        done = migrate(self._files, named=self._named_lines)
+        self._has_migrated = True
+        if done.is_needed:
+            report_migration(done, state=self._state, now=self._clock.now())
 
     @property
     def untidied(self) -> int:

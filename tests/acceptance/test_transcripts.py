@@ -53,6 +53,13 @@ PROVES: dict[str, tuple[str, ...]] = {
         "PERIOD-O7",
         "PERIOD-O9",
     ),
+    "doctor": (
+        "DOCTOR-05",
+        "DOCTOR-10",
+        "DOCTOR-15",
+        "DOCTOR-16",
+        "DOCTOR-O5",
+    ),
     "envelope": (
         "ENVELOPE-02",
         "ENVELOPE-04",

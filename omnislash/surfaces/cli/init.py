@@ -1,4 +1,4 @@
-"""`omnislash init`: makes a brain, and never overwrites a file.
+"""`omnislash init`: makes a brain, and never overwrites a file; a folder that holds notes is adopted when that is said.
 
 Rules: interface.md, "The brain directory".
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +16,9 @@ from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.output import command_name, naming, print_json, print_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from omnislash.surfaces.cli.adopting import Adoption
     from omnislash.surfaces.cli.options import Settings
 
 
@@ -25,27 +26,69 @@ class _TakenError(StorageError):
     """There is a brain already."""
 
 
-@click.command(cls=Command, example="omnislash init my-brain\nomnislash init playground --example")
+@click.command(
+    cls=Command,
+    example=(
+        "omnislash init my-brain\nomnislash init playground --example\nomnislash init my-notes --adopt sources --dry-run"
+    ),
+)
 @click.argument("directory", metavar="DIR")
 @click.option("--example", is_flag=True, help="Copy the example brain: four roles with a month of memory.")
 @click.option("--git/--no-git", default=True, show_default=True, help="Make it a git repository with a first commit.")
+@click.option(
+    "--adopt",
+    type=click.Choice(["sources", "line", "none"]),
+    help="What becomes of notes in DIR: documents that agents read, a line of memory, or nothing.",
+)
+@click.option("--line", metavar="NAME", help="With --adopt line: the line that they become; main by default.")
+@click.option("--into", metavar="SUBDIR", help="With --adopt sources: gathers what can't be a source where it stands.")
+@click.option("--dry-run", is_flag=True, help="With --adopt: say what would be done with each file, and do nothing.")
+@click.option("--yes", is_flag=True, help="With --adopt: do it without asking.")
 @click.pass_obj
-def init(settings: Settings, directory: str, *, example: bool, git: bool) -> int:
+def init(settings: Settings, /, directory: str, *, example: bool, git: bool, **notes: Any) -> int:
     """Make a brain in a directory.
 
     A directory that exists is filled up: what is there stays as it is. One that is a brain already is refused.
+    When it holds notes, nothing happens before --adopt says what becomes of them.
     """
     settings.refuse_replay("omnislash init")
     _check_place(settings, directory)
     root = Path(directory).expanduser().absolute()
-    made = make_brain(root, example=example)
-    note = _start_git(root, made) if git else "No git, as you asked."
+    _check_free(root)
+    adoption = _ask_about_notes(settings, directory, root, {"example": example, "git": git, **notes})
+    if adoption is not None and not adoption.is_wanted:
+        return 0
+    moved = adoption.carry_out(root) if adoption else []
+    made = make_brain(root, example=example, texts=adoption.texts if adoption else None)
+    note = _start_git(root, [*made, *moved]) if git else "No git, as you asked."
     with naming("the brain is made"):
         if settings.json:
-            print_json({"brain": str(root), "files": made, "git": note})
+            more = {"adoption": adoption.to_json()} if adoption else {}
+            print_json({"brain": str(root), "files": made, "git": note, **more})
         elif not settings.quiet:
             _tell(directory, made, note, example=example)
     return 0
+
+
+def _ask_about_notes(settings: Settings, directory: str, root: Path, given: Mapping[str, Any]) -> Adoption | None:
+    """Return what becomes of the notes in a folder; None where there are none, or where they are left alone.
+
+    Raises:
+        UsageError: There are notes and nobody said what becomes of them, or the options make no sense.
+    """
+    asked = any(value for option, value in given.items() if option not in {"example", "git"})
+    if not asked and not _holds_something(root):
+        return None
+    from omnislash.surfaces.cli import adopting  # noqa: PLC0415 - only for a folder that holds something
+
+    return adopting.decide(settings, directory, root, adopting.Wish(**given))
+
+
+def _holds_something(root: Path) -> bool:
+    try:
+        return any(root.iterdir())
+    except OSError:  # not there, or unreadable: making the brain says so
+        return False
 
 
 def _check_place(settings: Settings, directory: str) -> None:
@@ -56,20 +99,30 @@ def _check_place(settings: Settings, directory: str) -> None:
         raise UsageError("DIR is empty; name the directory for the brain, such as my-brain.")
 
 
-def make_brain(root: Path, *, example: bool) -> list[str]:
-    """Make what is missing and return the paths of the files that were made.
-
-    Raises:
-        UsageError: The place is a file.
-        StorageError: There is a brain already, or the disk refuses.
-    """
+def _check_free(root: Path) -> None:
+    """Raise UsageError when the place is a file, and StorageError when there is a brain already."""
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file; a directory is meant.", path=str(root))
     if (root / "omnislash.yaml").exists() or (root / "omnislash.yaml").is_symlink():
         message = f"{root} is a brain already: it holds omnislash.yaml. Nothing was changed."
         raise _TakenError(message, path=str(root), hint="Choose another directory.")
+
+
+def make_brain(root: Path, *, example: bool, texts: Mapping[str, str] | None = None) -> list[str]:
+    """Make what is missing and return the paths of the files that were made.
+
+    Args:
+        root: Where.
+        example: Whether to copy the example brain.
+        texts: The files in place of those of an empty brain, by path.
+
+    Raises:
+        UsageError: The place is a file.
+        StorageError: There is a brain already, or the disk refuses.
+    """
+    _check_free(root)
     try:
-        made = [path for path, data in _files(example=example).items() if _make_file(root / path, data)]
+        made = [path for path, data in _files(texts, example=example).items() if _make_file(root / path, data)]
         (root / "memory").mkdir(exist_ok=True)
     except OSError as error:
         message = f"The brain can't be made: {error.filename or root}: {error.strerror or error}."
@@ -77,12 +130,12 @@ def make_brain(root: Path, *, example: bool) -> list[str]:
     return made
 
 
-def _files(*, example: bool) -> Mapping[str, bytes]:
+def _files(texts: Mapping[str, str] | None, *, example: bool) -> Mapping[str, bytes]:
     """Return every file of the new brain; the one that makes it a brain comes last."""
     from omnislash.surfaces.cli import templates  # noqa: PLC0415 - not needed for the help
 
     if not example:
-        files = {path: text.encode() for path, text in templates.FILES.items()}
+        files = {path: text.encode() for path, text in (texts or templates.FILES).items()}
     else:
         from omnislash.shipped import example_directory  # noqa: PLC0415 - only here
 
@@ -111,7 +164,7 @@ def _make_file(place: Path, data: bytes) -> bool:
     return True
 
 
-def _start_git(root: Path, made: list[str]) -> str:
+def _start_git(root: Path, made: Sequence[str]) -> str:
     from omnislash.surfaces.cli import repository  # noqa: PLC0415 - GitPython is only needed here
 
     return repository.start(root, made, message="Start the brain")

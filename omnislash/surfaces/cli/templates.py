@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: `memory.fileMaxChars` of a new brain, in UTF-16 units.
+FILE_MAX_CHARS: Final = 12_000
 _PROJECT = """\
 # This file makes the directory a brain. Every setting has a default; `omnislash help configuration` lists them.
 memory:
@@ -15,11 +24,11 @@ _MANIFEST = """\
 memory:
   # How long a line's MEMORY.md may be, in chars; 0 = no limit. When it is full, its oldest dated notes go first;
   # they stay in the daily logs.
-  fileMaxChars: 12000
+  fileMaxChars: __LIMIT__
 locale:
   # Decides which day an entry belongs to, and its time.
   timezone: UTC
-"""
+""".replace("__LIMIT__", str(FILE_MAX_CHARS))
 
 _NOVA = """\
 ---
@@ -50,3 +59,48 @@ FILES = {
 }
 #: What every brain has, the example's copy included.
 IGNORE = (".gitignore", _IGNORE)
+
+#: What YAML reads as text without quotes, whatever it says: none of these words is a number, a date or a truth.
+_PLAIN: Final = re.compile(
+    r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[A-Za-z][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_.-]+)*", re.IGNORECASE
+)
+#: Longest list that stands in one line, in characters.
+_LINE_CHARS: Final = 100
+
+
+def adopting_files(*, sources: Iterable[str], line: str | None) -> dict[str, str]:
+    """Return the files of a new brain in a folder that held notes, by path.
+
+    Args:
+        sources: Authored sources; every role recalls them.
+        line: The line that roles write; None = `main`.
+    """
+    files = dict(FILES)
+    names = tuple(sources)
+    if names:
+        example = "  # sources: [content, handbook.md]\n"
+        files["omnislash.yaml"] = _PROJECT.replace(example, _render_list("sources", names))
+        comment = "  # What every turn of every role searches: the sources of omnislash.yaml.\n"
+        _add(files, comment + _render_list("recall", names))
+    if line is not None:
+        _add(
+            files,
+            f"  # The line that roles write and are shown, unless their own file says otherwise.\n  write: {_quote(line)}\n",
+        )
+    return files
+
+
+def _add(files: dict[str, str], text: str) -> None:
+    """Put keys behind `memory:` in the manifest."""
+    files["constitution/MANIFEST.yaml"] = files["constitution/MANIFEST.yaml"].replace(
+        "memory:\n", f"memory:\n{text}", 1
+    )
+
+
+def _render_list(key: str, names: tuple[str, ...]) -> str:
+    flow = f"  {key}: [{', '.join(map(_quote, names))}]\n"
+    return flow if len(flow) <= _LINE_CHARS else f"  {key}:\n" + "".join(f"    - {_quote(name)}\n" for name in names)
+
+
+def _quote(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
