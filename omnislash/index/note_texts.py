@@ -90,7 +90,7 @@ def decode(data: bytes) -> Decoded:
         text = data.decode("utf-8", "replace")
         problems = [] if "\ufffd" not in text else _find_bad_byte(data)
     text = text.removeprefix(BYTE_ORDER_MARK)
-    return Decoded(text, (*problems, *_find_header_problems(text)))
+    return Decoded(text, (*problems, *find_header_problems(text)))
 
 
 def read_header(text: str) -> Header:
@@ -117,8 +117,8 @@ def _find_bad_byte(data: bytes) -> list[Problem]:
     return []
 
 
-def _find_header_problems(text: str) -> Iterator[Problem]:
-    """Yield what is wrong with the frontmatter of a text."""
+def find_header_problems(text: str) -> Iterator[Problem]:
+    """Yield what is wrong with the frontmatter of a text; nothing for a text that has none."""
     if not _OPENING.match(text):
         return
     header = split_frontmatter(text).header
