@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn soak-writer ladder month help-tables lock clean
+.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn bench-doctor bench-sync soak-writer ladder month help-tables lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -50,6 +50,12 @@ bench-injection: $(STAMP)  ## how quiet recall is, with either gate; DATA=DIR ad
 
 bench-speed: $(STAMP)  ## how fast search is, from 1,000 to 200,000 notes
 	$(BIN)/python tests/bench/bench_speed.py
+
+bench-doctor: $(STAMP)  ## what doctor costs on 10,000 files, against a floor
+	$(BIN)/python tests/bench/bench_doctor.py
+
+bench-sync: $(STAMP)  ## what a tick of brain-sync costs on 10,000 commits and 10,000 files, against `git status`
+	$(BIN)/python tests/bench/bench_sync.py
 
 soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor in the same file
 	$(BIN)/python tests/soak/soak_writer.py

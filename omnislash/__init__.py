@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omnislash.errors import (
         BudgetRefusedError,
         ConfigError,
+        GitTroubleError,
         IndexUnavailableError,
         InvalidContentError,
         InvalidNameError,
@@ -41,6 +42,7 @@ _HOMES = {
     "Verdict": "omnislash.core.verdicts",
     "BudgetRefusedError": "omnislash.errors",
     "ConfigError": "omnislash.errors",
+    "GitTroubleError": "omnislash.errors",
     "IndexUnavailableError": "omnislash.errors",
     "InvalidContentError": "omnislash.errors",
     "InvalidNameError": "omnislash.errors",
@@ -58,6 +60,7 @@ __all__ = [
     "Brain",
     "BudgetRefusedError",
     "ConfigError",
+    "GitTroubleError",
     "IndexUnavailableError",
     "InvalidContentError",
     "InvalidNameError",

@@ -23,7 +23,7 @@ from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.runtime import access, approvals, session_listing
 from omnislash.runtime.agents import Agent
 from omnislash.runtime.background import Background
-from omnislash.runtime.settings import writer_settings
+from omnislash.runtime.settings import named_lines, writer_settings
 from omnislash.runtime.tools import auditing
 from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
 from omnislash.runtime.turns import Ports, Turn
@@ -37,7 +37,7 @@ from omnislash.writer.worker import Worker
 from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from types import TracebackType
 
@@ -57,7 +57,12 @@ if TYPE_CHECKING:
     from omnislash.runtime.ladder.tick_answers import LadderView, TickAnswer
     from omnislash.runtime.ladder.ticking import Ticker
     from omnislash.runtime.loop.run_values import RunOptions
+    from omnislash.runtime.loop_floor import DeniedPath
     from omnislash.runtime.session_listing import SessionList, SessionView
+    from omnislash.runtime.syncing.status import SyncStatus
+    from omnislash.runtime.syncing.syncing import SyncOptions
+    from omnislash.runtime.syncing.ticking import SyncTicker
+    from omnislash.runtime.syncing.values import SyncAnswer
     from omnislash.runtime.tools.auditing import AuditPage
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
@@ -202,6 +207,7 @@ class Brain:
             settings=lambda: writer_settings(self.config),
             clock=self._clock,
             on_event=self._emit,
+            named_lines=lambda: named_lines(self.config),
         )
 
     def _own_writer(self) -> Writer:
@@ -362,6 +368,12 @@ class Brain:
         """Turn a deletion down; UsageError when it is not open."""
         return approvals.refuse(self._ports(), approval_id)
 
+    def find_denied(self, paths: Iterable[str | Path]) -> tuple[DeniedPath, ...]:
+        """Return those paths of a change that an improvement loop may not touch: memory and sources (BOUNDARY-O3)."""
+        from omnislash.runtime.loop_floor import find_denied  # noqa: PLC0415 - what only a loop needs
+
+        return find_denied(self.root, self.config.sources, paths)
+
     # -- the period ladder -------------------------------------------------------------------------------------------
 
     def consolidate(
@@ -409,6 +421,20 @@ class Brain:
         from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - as above
 
         return consolidation.show_ladder(self._ports(), now=now or self._clock.now(), lines=lines)
+
+    # -- git ---------------------------------------------------------------------------------------------------------
+
+    def sync(self, options: SyncOptions | None = None) -> SyncAnswer:
+        """Commit what changed, pull and push; whatever stands in the way is in the answer."""
+        from omnislash.runtime.syncing.syncing import sync  # noqa: PLC0415 - what only a sync needs
+
+        return sync(self._ports(), options)
+
+    def sync_status(self) -> SyncStatus:
+        """Return what is pending and by whom, what is in the way, and how far the remote is; nothing is fetched."""
+        from omnislash.runtime.syncing.status import find_status  # noqa: PLC0415 - as above
+
+        return find_status(self._ports())
 
     # -- heartbeats and hooks ----------------------------------------------------------------------------------------
 
@@ -478,6 +504,10 @@ class Brain:
         """Run :meth:`consolidate` at the times of `consolidation.schedule`."""
         tick = lambda now, is_over: self.consolidate(now=now, is_over=is_over)  # noqa: E731 - two words of glue
         return self._background.start_ticking(self._live.current, self._clock, tick)
+
+    def start_syncing(self) -> SyncTicker:
+        """Run :meth:`sync` at the times of `sync.schedule`."""
+        return self._background.start_syncing(self._live.current, self._clock, self.sync)
 
     def start_scheduling(self, *, run_turn: RunTurn | None = None) -> Scheduler:
         """Run heartbeats at their times, and hooks on their events."""

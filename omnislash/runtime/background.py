@@ -1,4 +1,4 @@
-"""The threads of an open brain: the watcher of the index, the tick of summaries, and the scheduler of heartbeats.
+"""The threads of an open brain: the watcher of the index, the ticks of summaries and sync, the scheduler of heartbeats.
 
 Rules: PERIOD-01, SCOPE-10, KNOB-26.
 """
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from omnislash.runtime.beats.scheduler import Scheduler
     from omnislash.runtime.ladder.tick_answers import TickAnswer
     from omnislash.runtime.ladder.ticking import Ticker
+    from omnislash.runtime.syncing.ticking import SyncTicker
+    from omnislash.runtime.syncing.values import SyncAnswer
     from omnislash.runtime.turns import Ports
 
 
@@ -30,6 +32,7 @@ class Background:
         self._watcher: Watcher | None = None
         self._ticker: Ticker | None = None
         self._scheduler: Scheduler | None = None
+        self._syncer: SyncTicker | None = None
 
     def start_indexing(self, index: Callable[[], LiveIndex]) -> Watcher:
         """Keep a search index up to date."""
@@ -54,6 +57,17 @@ class Background:
             self._ticker.start()
         return self._ticker
 
+    def start_syncing(
+        self, config: Callable[[], BrainFiles], clock: Clock, sync: Callable[[], SyncAnswer]
+    ) -> SyncTicker:
+        """Sync at the times of `sync.schedule`."""
+        from omnislash.runtime.syncing.ticking import SyncTicker  # noqa: PLC0415 - as above
+
+        if self._syncer is None:
+            self._syncer = SyncTicker(config, clock, sync)
+            self._syncer.start()
+        return self._syncer
+
     def start_scheduling(self, ports: Ports, run_turn: RunTurn | None) -> Scheduler:
         """Run heartbeats at their times, and hooks on their events; None runs them with their model."""
         from omnislash.runtime.beats import beat_runs, scheduler  # noqa: PLC0415 - as above
@@ -64,13 +78,16 @@ class Background:
         return self._scheduler
 
     def stop(self) -> None:
-        """End scheduler and tick: a turn that runs is cancelled, a summary finished, and nothing more begins."""
+        """End scheduler and ticks: a turn that runs is cancelled, a summary or sync finished, and nothing more begins."""
         if self._scheduler is not None:
             self._scheduler.stop()
             self._scheduler = None
         if self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
+        if self._syncer is not None:
+            self._syncer.stop()
+            self._syncer = None
 
     def stop_indexing(self) -> None:
         """End the watcher; the index must be closed behind it."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnislash.index.calibration import load_calibration
+from omnislash.index.database import INDEX_FILE
 from omnislash.index.embedders.openai_compatible import OpenAICompatible
 from omnislash.index.embedders.opening import open_embedders
-from omnislash.index.live import INDEX_FILE, IndexSettings, LiveIndex
+from omnislash.index.live import IndexSettings, LiveIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

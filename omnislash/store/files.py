@@ -85,6 +85,8 @@ class Replacement:
     foreign: bool = False
     #: True once the new bytes are whole and have the `.new` name, so that no `.tmp` is left.
     staged: bool = False
+    #: Permissions of the new file; None takes over those of the file that it replaces.
+    mode: int | None = None
     #: Directories that were made for it, outermost first.
     made: list[Path] = field(default_factory=list)
     #: The name while the new bytes are being written.
@@ -223,11 +225,11 @@ class MemoryFiles:
     def _mode_of(change: Replacement) -> int:
         """Return the permissions that the new file takes over; refuse a file that is marked read-only."""
         if change.before is None:
-            return _NEW_FILE_MODE
+            return _NEW_FILE_MODE if change.mode is None else change.mode
         mode = stat.S_IMODE(os.stat(change.target, follow_symlinks=False).st_mode)
         if not mode & stat.S_IWUSR:
             raise PermissionError(errno.EACCES, "the file is marked read-only", str(change.target))
-        return mode
+        return mode if change.mode is None else change.mode
 
     def make_directories(self, directory: Path, *, made: list[Path]) -> None:
         """Create a directory and its missing parents below `memory/`, each made durable in its parent.

@@ -266,3 +266,6 @@ DELETE FROM syncs WHERE id <= (SELECT max(id) FROM syncs) - 1000;
 
 -- name: audit_after
 SELECT * FROM audit WHERE id > :after ORDER BY id;
+
+-- name: newest_audit
+SELECT coalesce(max(id), 0) AS id FROM audit;

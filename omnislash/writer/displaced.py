@@ -27,6 +27,8 @@ _LOG = logging.getLogger(__name__)
 #: Keys of intent rows that belong to no batch: a temporary name that could not be removed yet, and a conflict copy
 #: that only needs its name.
 LEFT, COPY = "left:", "copy:"
+#: Key of the intent rows of a sync, which only the holder of the lock of the sync touches.
+SYNC = "sync:"
 
 
 def left_key(change: Replacement) -> str:

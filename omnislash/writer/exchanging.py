@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from omnislash.writer.displaced import save_displaced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from omnislash.core.lines import ManagedPath
@@ -35,8 +36,16 @@ class FileMovedOnError(Exception):
         self.clean = clean
 
 
-def swap_unless_saved(change: Replacement, *, files: MemoryFiles, now: datetime) -> None:
+def swap_unless_saved(
+    change: Replacement, *, files: MemoryFiles, now: datetime, save: Callable[..., object] = save_displaced
+) -> None:
     """Put the new bytes of one file under its name.
+
+    Args:
+        change: The file.
+        files: Where it lies.
+        now: The instant, for the name of a conflict copy.
+        save: Keeps what a person saved in that very moment; called as `save_displaced` is.
 
     Raises:
         FileMovedOnError: Somebody saved it; their bytes stand under the real name again.
@@ -54,13 +63,15 @@ def swap_unless_saved(change: Replacement, *, files: MemoryFiles, now: datetime)
     came_out, still_open = files.displaced(change)
     if came_out != change.before:
         change.foreign = True
-        clean = give_back(change, files=files, now=now)
+        clean = give_back(change, files=files, now=now, save=save)
         raise FileMovedOnError(change.path, came_out=came_out, clean=clean)
     if still_open:
-        save_displaced(change, files=files, now=now)
+        save(change, files=files, now=now)
 
 
-def give_back(change: Replacement, *, files: MemoryFiles, now: datetime) -> bool:
+def give_back(
+    change: Replacement, *, files: MemoryFiles, now: datetime, save: Callable[..., object] = save_displaced
+) -> bool:
     """Put what an exchange brought out under the real name again; True when that went as planned.
 
     When somebody saved on top of the new bytes in that moment, that save stays and may hold what the jobs wanted;
@@ -71,5 +82,5 @@ def give_back(change: Replacement, *, files: MemoryFiles, now: datetime) -> bool
     """
     clean = files.take_back(change)
     if not clean:
-        save_displaced(change, files=files, now=now, unless_held=True)
+        save(change, files=files, now=now, unless_held=True)
     return clean

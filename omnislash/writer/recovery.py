@@ -18,6 +18,7 @@ A batch whose files are all in effect gets the verdicts that were planned for it
 queue, in its old order, and what it had removed goes back under its name. A `.tmp` holds unfinished bytes of our own and is removed.
 
 Rows that belong to no open job name what could not be removed at its time, or a conflict copy that needs its name.
+Those of a sync that brings two sides together are left to the next sync, which knows what they mean.
 
 Rules: WRITE-05, WRITE-O5; architecture.md section 4.
 """
@@ -39,7 +40,7 @@ from omnislash.errors import OmnislashError, StorageError
 from omnislash.store.files import MemoryFiles, Replacement, wait_for_writers
 from omnislash.store.hashing import ABSENT, hash_bytes
 from omnislash.writer.applying import finish_row
-from omnislash.writer.displaced import COPY, finish_copy, left_key, save_displaced
+from omnislash.writer.displaced import COPY, SYNC, finish_copy, left_key, save_displaced
 from omnislash.writer.exchanging import FileMovedOnError, swap_unless_saved
 from omnislash.writer.jobs import Job
 from omnislash.writer.plans import Watch
@@ -95,7 +96,7 @@ def recover(state: State, files: MemoryFiles, *, now: datetime) -> Recovered:
     leftover = {
         key: {_replacement(row, files).target.parent for row in rows}
         for key, rows in changes.items()
-        if key not in jobs and _clear(key, rows, files, now)
+        if key not in jobs and not key.startswith(SYNC) and _clear(key, rows, files, now)
     }
     done = [_recover_batch(key, changes.get(key, []), jobs[key], state, files, now) for key in jobs]
     total = Recovered(

@@ -11,6 +11,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 EDGES = {
     ("engine.py", "_tell"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
     ("runtime/beats/beat_runs.py", "_run"): "a model may be somebody else's code, and ends no scheduler (EVENT-O4)",
+    ("runtime/syncing/curating.py", "watch_run"): "a sync never fails a beat (CURATE-05)",
+    ("runtime/syncing/curating.py", "commit_run"): "the same",
     ("runtime/beats/scheduler.py", "look"): "the worker writes on without heartbeats and hooks",
     (
         "runtime/beats/scheduler.py",
@@ -22,7 +24,7 @@ EDGES = {
     ("runtime/models/provider_summaries.py", "summarise"): "the same for a provider's library",
     ("runtime/ladder/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",
     ("runtime/flushing/flush.py", "_review"): "a flush never fails the turn that it follows (FLUSH-O5)",
-    ("runtime/ladder/ticking.py", "look"): "the worker writes on without summaries",
+    ("runtime/ticking.py", "look"): "the worker writes on without summaries or sync",
     ("writer/applying.py", "_plan_one"): "one job's surprise is its own verdict, and the queue goes on",
     ("writer/worker.py", "_run"): "the loop of the worker answers its callers and goes on",
     ("writer/serving.py", "answer"): "a caller's request ends no worker",

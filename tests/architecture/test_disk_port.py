@@ -79,7 +79,7 @@ def _reads_only(call: ast.Call) -> bool:
 def find_change(call: ast.Call) -> str | None:
     """Return the name of a call that can change a disk, None for any other."""
     owner, name = _owner(call)
-    if name == "open" and owner not in {"os", "Brain"}:
+    if name == "open" and owner not in {"os", "Brain", "Repository"}:
         return "open" if set(_mode(call, at=1 if owner in {"", "io"} else 0)) & set("wax+") else None
     if owner in {"os", "shutil", "tempfile"}:
         return f"{owner}.{name}" if _is_of_module(call, owner, name) else None

@@ -8,7 +8,7 @@ run again.
 What was said in a run is kept nowhere: nobody goes on with it, and a beat of every five minutes would fill the state
 database. What it wrote, and what came of it, stand in the action log.
 
-Rules: DECLARE-01, RESOLVE-03, REPORT-02, REPORT-07, EVENT-O4, WRITE-11; failure case O-39.
+Rules: DECLARE-01, RESOLVE-03, REPORT-02, REPORT-07, EVENT-O4, WRITE-11, CURATE-05; failure case O-39.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
+from omnislash.core.beat_bodies import asks_nothing
 from omnislash.core.credentials import mask_secrets
 from omnislash.errors import OmnislashError, StorageError
-from omnislash.runtime.beats.bodies import asks_nothing
 from omnislash.runtime.turns import Turn
 from omnislash.store.locks import Owner, WriterLock, is_locked, make_lock_directory
 
@@ -361,7 +361,10 @@ def _finish(ports: Ports, claimed: Claim, ended: BeatRun) -> None:
 
 
 def _run(ports: Ports, claimed: Claim, *, run_turn: RunTurn, options: RunOptions) -> BeatRun:
+    from omnislash.runtime.syncing import curating  # noqa: PLC0415 - what only a run needs
+
     order, options = claimed.order, replace(options, keeps_session=False)
+    curated = curating.watch_run(ports, order.beat, claimed.turn)
     try:
         run = run_turn(claimed.turn, ports, session=order.session, message=order.message, options=options)
     except OmnislashError as error:
@@ -372,6 +375,7 @@ def _run(ports: Ports, claimed: Claim, *, run_turn: RunTurn, options: RunOptions
         return _fail(claimed, error)
     if run.is_cancelled:
         return replace(claimed.run, outcome=RunOutcome.INTERRUPTED, message=STOPPED, run=run)
+    curating.commit_run(curated, run.text)
     return replace(claimed.run, outcome=RunOutcome.DONE, run=run)
 
 

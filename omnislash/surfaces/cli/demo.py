@@ -201,7 +201,7 @@ class _Story:
         self._print_audit()
 
     def _print_changes(self) -> None:
-        from omnislash.surfaces.cli import repository  # noqa: PLC0415 - GitPython
+        from omnislash.surfaces.cli import repository  # noqa: PLC0415 - subprocess, which only this needs
 
         if not self._silent:
             text = repository.render_changes(self._stage.root, colour=is_terminal())

@@ -35,8 +35,10 @@ ORDER = (
     "heartbeats",
     "events",
     "curating",
+    "sync",
     "durability",
     "search-index",
+    "migration",
     "doctor",
     "troubleshooting",
     "configuration",
@@ -54,6 +56,8 @@ ALIASES = {
     "budgets": "budget",
     "summaries": "ladder",
     "checks": "doctor",
+    "git": "sync",
+    "brain-sync": "sync",
 }
 
 

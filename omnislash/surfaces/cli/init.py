@@ -165,7 +165,7 @@ def _make_file(place: Path, data: bytes) -> bool:
 
 
 def _start_git(root: Path, made: Sequence[str]) -> str:
-    from omnislash.surfaces.cli import repository  # noqa: PLC0415 - GitPython is only needed here
+    from omnislash.surfaces.cli import repository  # noqa: PLC0415 - subprocess, which only this needs
 
     return repository.start(root, made, message="Start the brain")
 

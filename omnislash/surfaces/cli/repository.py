@@ -1,31 +1,20 @@
-"""Git for a brain, as far as the command line needs it: a first commit, and what changed since.
+"""Git for a brain, as far as a person meets it: a first commit, and what changed since.
 
-Nothing of the user's own configuration is touched: where no identity is set, a neutral one signs this one commit.
+Nothing of the user's own configuration is touched: where no identity is set, a neutral one stands for this one commit.
 Without git the brain works all the same, so every trouble here is a sentence and not an error.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING
+
+from omnislash.errors import GitTroubleError
+from omnislash.store.git import Repository, join_paths, quiet_environment, read_version, run_git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    import git
-
-_NAME, _EMAIL = "omnislash", "omnislash@localhost"
-
-
-#: Variables by which a git hook tells its children which repository it runs in; never the one that is meant here.
-_OUTER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
-
-
-def _forget_outer() -> None:
-    for name in _OUTER:
-        os.environ.pop(name, None)
 
 
 def start(root: Path, files: Sequence[str], *, message: str, nested: bool = False) -> str:
@@ -37,60 +26,46 @@ def start(root: Path, files: Sequence[str], *, message: str, nested: bool = Fals
         message: Of the commit.
         nested: True makes one inside of another repository as well.
     """
-    _forget_outer()
-    if shutil.which("git") is None:
-        return "git is not installed: the brain works without, but changes can't be looked at or taken back."
-    from git import GitError, InvalidGitRepositoryError, Repo  # noqa: PLC0415 - importing it looks for git
-
     try:
-        with Repo(root, search_parent_directories=not nested) as outer:
-            return f"The directory belongs to the git repository {outer.working_dir}; nothing was committed."
-    except InvalidGitRepositoryError:
-        pass
-    except (GitError, OSError, ValueError) as error:
-        return f"git could not be used: {_first_line(error)} The brain works without."
+        if read_version() is None:
+            return "git is not installed: the brain works without, but changes can't be looked at or taken back."
+        outer = Repository.open(root)
+        if outer is not None and not (nested and outer.is_nested):
+            return f"The directory belongs to the git repository {outer.top}; nothing was committed."
+    except GitTroubleError as error:
+        return f"{error.message} The brain works without."
     try:
-        with Repo.init(root, initial_branch="main") as repository:
-            _commit(repository, files, message)
-    except (GitError, OSError, ValueError) as error:
-        return f"git could not make the first commit: {_first_line(error)} The brain works without."
+        _commit(_make(root), files, message)
+    except GitTroubleError as error:
+        return f"git could not make the first commit: {error.message} The brain works without."
     return "A git repository with a first commit."
 
 
-def _commit(repository: git.Repo, files: Sequence[str], message: str) -> None:
-    identity = {} if _has_identity(repository) else _identity()
-    with repository.git.custom_environment(**identity):
-        repository.git.add("--", *files)
-        repository.git.execute(["git", "-c", "commit.gpgsign=false", "commit", "--no-verify", "--quiet", "-m", message])
+def _make(root: Path) -> Repository:
+    made = run_git(["init", "--quiet", "--initial-branch=main"], cwd=root, environment=quiet_environment(os.environ))
+    repository = None if made.status else Repository.open(root)
+    if repository is None:
+        raise GitTroubleError(made.reason)
+    return repository
 
 
-def _has_identity(repository: git.Repo) -> bool:
-    with repository.config_reader() as config:
-        named = bool(config.get_value("user", "name", "") and config.get_value("user", "email", ""))
-    return named or {"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME"} <= os.environ.keys()
-
-
-def _identity() -> dict[str, str]:
-    return {
-        "GIT_AUTHOR_NAME": _NAME,
-        "GIT_AUTHOR_EMAIL": _EMAIL,
-        "GIT_COMMITTER_NAME": _NAME,
-        "GIT_COMMITTER_EMAIL": _EMAIL,
-    }
-
-
-def _first_line(error: Exception) -> str:
-    text = str(getattr(error, "stderr", "") or error).strip()
-    return (text.splitlines() or ["it gave no reason"])[0].strip(" '").rstrip(".") + "."
+def _commit(repository: Repository, files: Sequence[str], message: str) -> None:
+    """Commit files, ignored ones as well: the brain's own come with it."""
+    paths = join_paths(repository.prefix + file for file in files)
+    repository.run("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", input=paths)
+    words = ("-c", "commit.gpgsign=false", "commit", "--no-verify", "--quiet", f"--message={message}")
+    repository.run(*repository.name_identity(), *words)
 
 
 def render_changes(root: Path, *, colour: bool) -> str:
     """Return the difference to the last commit as git shows it; empty without git."""
-    _forget_outer()
-    if shutil.which("git") is None:
+    try:
+        repository = Repository.open(root)
+        if repository is None:
+            return ""
+        repository.run("add", "--intent-to-add", "--", f"{repository.prefix}memory")
+        shown = ("--unified=1", "--no-ext-diff", f"--color={'always' if colour else 'never'}")
+        answer = repository.run("diff", *shown, "--", f"{repository.prefix}memory")
+    except GitTroubleError:
         return ""
-    from git import Repo  # noqa: PLC0415 - as above
-
-    with Repo(root) as repository:
-        repository.git.add("--intent-to-add", "--", "memory")
-        return str(repository.git.diff("--unified=1", f"--color={'always' if colour else 'never'}", "--", "memory"))
+    return answer.decode("utf-8", "replace")

@@ -31,6 +31,7 @@ COMMANDS = {
     "consolidate": Entry(f"{_HERE}.consolidate:consolidate", "Write the period summaries that are due."),
     "flush": Entry(f"{_HERE}.flush:flush", "Review a transcript and keep what is worth keeping."),
     "doctor": Entry(f"{_HERE}.doctor:doctor", "Look for what is wrong with the brain."),
+    "sync": Entry(f"{_HERE}.sync:sync", "Commit what changed, say who changed it, pull and push."),
     "audit": Entry(f"{_HERE}.audit:audit", "Show who wrote what, newest first."),
     "approvals": Entry(f"{_HERE}.approvals:approvals", "Decide about deletions that wait for a person."),
     "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def worker(settings: Settings) -> int:
     """Run the brain's durable writer until it is stopped.
 
-    It also runs heartbeats at their times and hooks on their events, and writes the period summaries that are due. With a worker running, every process of this machine hands its writes to it, which is faster than writing alone.
+    It also runs heartbeats at their times and hooks on their events, writes the period summaries that are due, and commits what changed at the times of `sync.schedule`. With a worker running, every process of this machine hands its writes to it, which is faster than writing alone.
     It finishes what was queued, and what a crash left, when it starts. A second worker of the same brain does not
     start. SIGTERM and Ctrl-C let the running batch finish.
     """
@@ -66,6 +66,7 @@ def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
             brain.start_indexing()
             brain.start_ticking()
             brain.start_scheduling()
+            brain.start_syncing()
             _say_ready(brain, settings)
             os.read(asked_to_stop, 1)
             logs.say_stopping()

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omnislash.runtime.ladder.ticking import LOOK_S, Ticker
+from omnislash.runtime.ladder.ticking import Ticker
+from omnislash.runtime.ticking import LOOK_S
 from omnislash.testing import FixedClock, ScriptedModel
 from tests.integration.conftest import ROOT
 
@@ -314,7 +315,7 @@ def test_the_thread_ticks_and_stops(sample: SampleBrain) -> None:
 _HASTY = """
 import sys
 from datetime import timedelta
-from omnislash.runtime.ladder import ticking
+from omnislash.runtime import ticking
 from omnislash.surfaces.cli.main import main
 ticking.next_instant = lambda schedule, *, after, zone: after + timedelta(seconds=0.2)
 sys.exit(main())
