@@ -21,6 +21,7 @@ def brain(sample: SampleBrain) -> SampleBrain:
     sample.put("handbook.md", "# Handbook\n")
     sample.put_memory("main/MEMORY.md", "# Main\n")
     (sample.root / "features" / "shortcut").symlink_to(sample.root / "memory", target_is_directory=True)
+    (sample.root / "features" / "deep").symlink_to(sample.root / "memory" / "main", target_is_directory=True)
     (sample.root / "features" / "page.md").symlink_to(sample.root / "handbook.md")
     return sample
 
@@ -36,7 +37,7 @@ def brain(sample: SampleBrain) -> SampleBrain:
             "features/shortcut",
             "Memory/main/a.md",
         ),
-        *(".", "features/shortcut/../content/prices.md"),
+        *(".", "features/shortcut/../content/prices.md", "features/deep/new.md", "MEMORY/ma\u0308rz/a.md"),
     ],
 )
 def test_memory_is_denied(brain: SampleBrain, path: str) -> None:
@@ -60,6 +61,29 @@ def test_sources_are_denied(brain: SampleBrain, path: str, floor: str) -> None:
     """A file of a source, a new one, a source that is a file, and a link to it."""
     message = f"The loop may not touch {path!r}: it belongs to the authored source {floor!r}, which only its own writers change."
     assert brain.open().find_denied((path,)) == (DeniedPath(path, floor, message),)
+
+
+@pytest.mark.rule("BOUNDARY-06", "BOUNDARY-O3")
+def test_a_source_in_another_composition_is_the_source(sample: SampleBrain) -> None:
+    """A disk that joins accents would open the same directory, whichever way the name is composed."""
+    sample.sources("m\u00e4rz")
+    (denied,) = sample.open().find_denied(("ma\u0308rz/a.md",))
+    assert denied.floor == "m\u00e4rz"
+
+
+@pytest.mark.rule("BOUNDARY-O3")
+def test_what_can_not_be_judged_is_denied(brain: SampleBrain) -> None:
+    """A path with a NUL, and a file of which memory may be the other name."""
+    (brain.root / "features" / "twin.md").hardlink_to(brain.root / "memory" / "main" / "MEMORY.md")
+    denied = brain.open().find_denied(("features/a\0b.md", "features/twin.md"))
+    assert [(each.floor, "can't be told" in each.message) for each in denied] == [("", True), ("", True)]
+
+
+@pytest.mark.rule("BOUNDARY-06")
+def test_what_names_the_sources_is_on_the_floor(brain: SampleBrain) -> None:
+    """Or a loop could take a source off the list, and edit it the next time."""
+    (denied,) = brain.open().find_denied(("omnislash.yaml",))
+    assert denied.floor == "omnislash.yaml"
 
 
 @pytest.mark.rule("BOUNDARY-05", "BOUNDARY-06", "BOUNDARY-O3")
