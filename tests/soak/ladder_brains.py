@@ -279,8 +279,12 @@ def tell(done: int, attempted: int, queued: int) -> str:
 
 
 def copy_example(root: Path, *, months: int) -> None:
-    """Copy the example's lines, and its November again as each of so many later months."""
-    shutil.copytree(ROOT / "brain-example" / "memory", root / "memory")
+    """Copy the November of the workshop's lines, with one summary, and again as each of so many later months."""
+    source = ROOT / "brain-example" / "memory"
+    for name in ("main", "ops", "research"):
+        shutil.copytree(source / name / "2026" / "11", root / "memory" / name / "2026" / "11")
+        shutil.copy(source / name / "MEMORY.md", root / "memory" / name)
+    shutil.copy(source / "main" / "2026" / "2026-W45.md", root / "memory" / "main" / "2026")
     logs = sorted((root / "memory").glob("*/2026/11/*.md"))
     for place in logs:
         text, on = place.read_text(encoding="utf-8"), date.fromisoformat(place.stem)

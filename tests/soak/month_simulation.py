@@ -23,7 +23,7 @@ from omnislash.engine import ModelOptions, SearchOptions
 from omnislash.runtime.beats.beat_runs import run_with_model
 from omnislash.runtime.beats.scheduler import Scheduler
 from omnislash.testing import FixedClock
-from tests.soak.month_values import ZONE, Talk, Verdicts, list_ticks
+from tests.soak.month_values import BEATS, BUDGETS, ZONE, Talk, Verdicts, list_ticks, name_quarter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,11 +35,8 @@ if TYPE_CHECKING:
     from omnislash.runtime.turns import Ports, Turn
 
 ROOT: Final = Path(__file__).parents[2]
-#: The heartbeats of brain-example as its files have them, and the tick of the summaries, in Europe/Berlin.
-BEATS: Final = {"briefing": "30 7 * * 1-5", "memory-curator": "0 20 * * 0", "ops-curator": "0 20 1 * *"}
+#: The tick of the summaries, in Europe/Berlin.
 TICK: Final = "0 4 * * *"
-#: Largest MEMORY.md of each line, in UTF-16 units, as the manifest of brain-example and the shipped one have it.
-BUDGETS: Final = {"main": 4000, "ops": 2500, "research": 10_000}
 #: How far apart the looks of the scheduler are: no schedule names another minute.
 _STEP: Final = timedelta(minutes=30)
 #: A session of a harness that goes on all the time, and what is asked in it.
@@ -133,6 +130,7 @@ class Simulation:
             step()
         self._brain.close()
         self._check_beats()
+        self._check_home()
         self._check_talk()
         self._check_summaries()
         return self._trace()
@@ -337,6 +335,14 @@ class Simulation:
             is_on_time = datetime.fromisoformat(due) == datetime.fromisoformat(started)
             self.verdicts.check(f"{beat} of {due} is {outcome} at {started}", holds=is_on_time and outcome == "done")
 
+    def _check_home(self) -> None:
+        """Hold the household's line against its privacy: no role but its own changed it."""
+        found = self._rows("SELECT DISTINCT role FROM audit WHERE line = 'home' AND tool LIKE 'memory_%'")
+        roles = {role for (role,) in found}
+        self.verdicts.check(
+            f"home is changed by its own roles, not by {roles}", holds=roles <= {"sova", "home-curator"}
+        )
+
     def _check_talk(self) -> None:
         """Hold the files against the talk: what was to be remembered, handed on, and put into an entry of the day."""
         ops = "".join(path.read_text(encoding="utf-8") for path in self._list_logs("ops"))
@@ -362,14 +368,19 @@ class Simulation:
         self.verdicts.check(f"the entry of {on} has {entry!r}: {plans}", holds=any(entry in plan for plan in plans))
 
     def _check_summaries(self) -> None:
-        """Hold the summaries of main against the calendar: every week and month that was over at the last tick."""
+        """Hold the summaries of main against the calendar: every period that was over at the last tick."""
         last = list_ticks(TICK, self.first, self.last)[-1].astimezone(ZONE).date()
         folder = self.root / "memory" / "main"
         days = {date.fromisoformat(path.stem) for path in self._list_logs("main")}
         weeks = {f"{on.isocalendar().year}-W{on.isocalendar().week:02}" for on in days if _week_end(on) < last}
         months = {f"{on:%Y-%m}" for on in days if (on.replace(day=28) + timedelta(days=4)).replace(day=1) <= last}
+        # A level is made the night after the one below it: the quarter on 2 January, the year on the 3rd.
+        this_quarter = name_quarter(f"{last - timedelta(days=1):%Y-%m}")
+        quarters = {name for month in months if (name := name_quarter(month)) < this_quarter}
+        years = {month[:4] for month in months if int(month[:4]) < (last - timedelta(days=2)).year}
+        wanted = weeks | months | quarters | years
         found = {path.stem for path in folder.glob("[0-9]*/*.md")}
-        self.verdicts.check(f"summaries of main: {(weeks | months) ^ found}", holds=weeks | months == found)
+        self.verdicts.check(f"summaries of main: {wanted ^ found}", holds=wanted == found)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 if TYPE_CHECKING:
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 TALK = Path(__file__).with_name("month_talk.json")
 #: The zone of brain-example.
 ZONE = ZoneInfo("Europe/Berlin")
+#: The heartbeats of brain-example as its files have them, in Europe/Berlin.
+BEATS: Final = {
+    "briefing": "30 7 * * 1-5",
+    "memory-curator": "0 20 * * 0",
+    "ops-curator": "0 20 1 * *",
+    "home-curator": "30 20 * * 0",
+    "weekend": "0 18 * * 5",
+}
+#: Largest MEMORY.md of each line, in UTF-16 units, as the manifest of brain-example and the shipped one have it.
+BUDGETS: Final = {"main": 4000, "ops": 2500, "research": 10_000, "home": 3500}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +125,8 @@ def _has(names: str, value: int) -> bool:
         if name == "*" or int(first) <= value <= int(last or first):
             return True
     return False
+
+
+def name_quarter(month: str) -> str:
+    """Return the quarter of a month: `2026-Q4` for `2026-11`."""
+    return f"{month[:4]}-Q{(int(month[5:]) + 2) // 3}"

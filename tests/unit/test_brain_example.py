@@ -1,12 +1,14 @@
-"""The example brain is what it claims to be: engine-shaped files, inside their budgets, free of anything private.
+"""The example brain is what it claims to be: a year in engine-shaped files, inside their budgets, with nothing private.
 
-The checks use nothing of the product, so that a mistake in a parser cannot hide a mistake in the files.
+The checks use nothing of the product, so that a mistake in a parser cannot hide a mistake in the files. The lines are
+those of the workshop; the household has a module of its own.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,15 +17,35 @@ BRAIN = Path(__file__).resolve().parents[2] / "brain-example"
 MEMORY = BRAIN / "memory"
 
 #: UTF-16 code units that MEMORY.md may have in each line: room enough for a write, too little for a large one.
-MEMORY_CHARS = {"main": (3400, 3800), "research": (600, 2500), "ops": (600, 2000)}
-FRIDAY = 5
+MEMORY_CHARS = {"main": (3400, 3800), "research": (1800, 2500), "ops": (1400, 2000)}
+#: Days with a log in each line, at least and at most, in the twelve months that the example tells.
+LOGGED_DAYS = {"main": (190, 220), "ops": (45, 60), "research": (40, 55)}
+#: Levels of the ladder of each line, as the example's own manifest has them.
+LEVELS = {
+    "main": ("week", "month", "quarter", "year"),
+    "ops": ("month", "quarter"),
+    "research": ("month", "quarter"),
+}
+FIRST, LAST = date(2025, 12, 1), date(2026, 11, 30)
+#: The one summary that was there before the year was written; the others of its level are the offline model's.
+OLD_WEEK = "2026-W45"
+#: Nobody works in the workshop on these days; on 30 December the stock is counted behind a closed door.
+BREAKS = [
+    (date(2025, 12, 24), date(2025, 12, 29)),
+    (date(2025, 12, 31), date(2026, 1, 5)),
+    (date(2026, 4, 3), date(2026, 4, 6)),
+    (date(2026, 8, 2), date(2026, 8, 16)),
+]
+FRIDAY, SUNDAY = 5, 7
 #: Budget of `main` in the example's own manifest, in UTF-16 code units.
 MAIN_FILE_MAX_CHARS = 4000
 
+MONTHS = ("", *["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
 ENTRY = re.compile(r"- ((?:[01]\d|2[0-3]):[0-5]\d) \S.*\S")
 CONTINUATION = re.compile(r"  \S.*\S")
 DATED_HEADER = re.compile(r"## Memory \((\d{4}-\d{2}-\d{2})\)")
 CYRILLIC = re.compile("[\u0400-\u04ff]")
+CITED = re.compile(r"\d{4}-\d\d-\d\d")
 SIGNATURE = re.compile(r" — [a-z][a-z-]*(?: · [a-z][a-z-]*)?$")
 
 CREDENTIALS = {
@@ -47,6 +69,10 @@ def _files() -> list[Path]:
 
 def _daily_logs(line: str) -> list[Path]:
     return sorted((MEMORY / line).glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.md"))
+
+
+def _summaries(line: str) -> list[Path]:
+    return sorted((MEMORY / line).glob("[0-9][0-9][0-9][0-9]/*.md"))
 
 
 def _read(path: Path) -> str:
@@ -79,79 +105,154 @@ def _dated_sections(line: str) -> list[tuple[str, str]]:
     return [(found[1], section) for section in sections if (found := DATED_HEADER.match(section))]
 
 
-ALL_FILES = [pytest.param(path, id=path.relative_to(BRAIN).as_posix()) for path in _files()]
-ALL_LOGS = [pytest.param(line, path, id=f"{line}-{path.stem}") for line in MEMORY_CHARS for path in _daily_logs(line)]
+def _read_entries(line: str) -> list[tuple[date, str]]:
+    """Return day and text of every entry of a line, times left out."""
+    return [
+        (date.fromisoformat(path.stem), entry[6:])
+        for path in _daily_logs(line)
+        for entry in _split_entries(_read(path).removesuffix("\n").split("\n", 2)[2])
+    ]
+
+
+def _is_russian(text: str) -> bool:
+    return len(CYRILLIC.findall(text)) > len(text) / 2
+
+
+def _name_period(level: str, on: date) -> str:
+    """Return the name of the week, month, quarter or year that holds a day."""
+    iso = on.isocalendar()
+    names = {
+        "week": f"{iso.year}-W{iso.week:02}",
+        "month": f"{on:%Y-%m}",
+        "quarter": f"{on.year}-Q{(on.month + 2) // 3}",
+        "year": f"{on.year}",
+    }
+    return names[level]
+
+
+def _is_over(level: str, on: date) -> bool:
+    """Tell whether the period that holds a day has no day left on the morning after the last log."""
+    return _name_period(level, on) != _name_period(level, LAST + timedelta(days=1))
+
+
+def _find_level(name: str) -> str:
+    return "week" if "W" in name else "quarter" if "Q" in name else "month" if "-" in name else "year"
+
+
+FOLDERS = [
+    pytest.param(folder, id=folder.relative_to(BRAIN).as_posix())
+    for folder in sorted({each.parent for each in _files()})
+]
+LOG_FOLDERS = [
+    pytest.param(line, folder, id=f"{line}-{folder.parent.name}-{folder.name}")
+    for line in MEMORY_CHARS
+    for folder in sorted({path.parent for path in _daily_logs(line)})
+]
+ALL_SUMMARIES = [
+    pytest.param(line, path, id=f"{line}-{path.stem}") for line in MEMORY_CHARS for path in _summaries(line)
+]
 ALL_DATED = [
     pytest.param(line, on, section, id=f"{line}-{on}") for line in MEMORY_CHARS for on, section in _dated_sections(line)
 ]
 
 
-@pytest.mark.parametrize("path", ALL_FILES)
-def test_text_is_plain_utf8(path: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_text_is_plain_utf8(folder: Path) -> None:
     """Every file is UTF-8 without BOM, carriage return or NUL, and ends in exactly one newline."""
-    data = path.read_bytes()
-    data.decode("utf-8")
-    assert not data.startswith(b"\xef\xbb\xbf")
-    assert b"\r" not in data
-    assert b"\0" not in data
-    assert data.endswith(b"\n")
-    assert not data.endswith(b"\n\n")
+    for path in (each for each in _files() if each.parent == folder):
+        data = path.read_bytes()
+        data.decode("utf-8")
+        assert not data.startswith(b"\xef\xbb\xbf"), path
+        assert b"\r" not in data, path
+        assert b"\0" not in data, path
+        assert data.endswith(b"\n"), path
+        assert not data.endswith(b"\n\n"), path
 
 
-@pytest.mark.parametrize("path", ALL_FILES)
-def test_nothing_private_stands_in_it(path: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_nothing_private_stands_in_it(folder: Path) -> None:
     """No file holds anything shaped like a credential, a telephone number or an address outside example.org."""
-    text = _read(path)
-    found = {name: hit[0] for name, shape in (CREDENTIALS | CONTACTS).items() if (hit := shape.search(text))}
-    assert found == {}
+    texts = {path.name: _read(path) for path in _files() if path.parent == folder}
+    shapes = (CREDENTIALS | CONTACTS).items()
+    found = [(path, name, hit[0]) for path in texts for name, shape in shapes if (hit := shape.search(texts[path]))]
+    assert found == []
 
 
-@pytest.mark.parametrize(("line", "path"), ALL_LOGS)
-def test_daily_log_has_engine_shape(line: str, path: Path) -> None:
+@pytest.mark.parametrize(("line", "folder"), LOG_FOLDERS)
+def test_daily_log_has_engine_shape(line: str, folder: Path) -> None:
     """A daily log is its date as heading, a blank line and timed entries in order, in a file named by the date."""
-    on = date.fromisoformat(path.stem)
-    text = _read(path)
-    heading, blank, body = text.removesuffix("\n").split("\n", 2)
-    assert path == MEMORY / line / f"{on:%Y}" / f"{on:%m}" / f"{on:%Y-%m-%d}.md"
-    assert heading == f"# {path.stem}"
-    assert blank == ""
-    assert all(ENTRY.fullmatch(row) for row in body.split("\n") if row.startswith("- "))
-    times = [entry[:5] for entry in _split_entries(body)]
-    assert times == sorted(set(times))
+    for path in sorted(folder.iterdir()):
+        on = date.fromisoformat(path.stem)
+        heading, blank, body = _read(path).removesuffix("\n").split("\n", 2)
+        assert path == MEMORY / line / f"{on:%Y}" / f"{on:%m}" / f"{on:%Y-%m-%d}.md"
+        assert (heading, blank) == (f"# {path.stem}", "")
+        assert all(ENTRY.fullmatch(row) for row in body.split("\n") if row.startswith("- ")), path
+        times = [entry[:5] for entry in _split_entries(body)]
+        assert times == sorted(set(times)), path
 
 
-@pytest.mark.parametrize(("line", "path"), ALL_LOGS)
-def test_entry_stands_once_a_day(line: str, path: Path) -> None:
-    """No entry of a day repeats another one, nor ends in a signature outside the line that takes deposits."""
-    body = _read(path).removesuffix("\n").split("\n", 2)[2]
-    texts = [" ".join(entry[6:].casefold().split()) for entry in _split_entries(body)]
-    assert len(texts) == len(set(texts))
-    if line != "ops":
-        assert not any(SIGNATURE.search(text) for text in texts)
+@pytest.mark.parametrize("line", MEMORY_CHARS)
+def test_only_deposits_are_signed(line: str) -> None:
+    """No entry ends in a signature outside the line that takes deposits."""
+    signed = [text for _, text in _read_entries(line) if SIGNATURE.search(text)]
+    assert bool(signed) is (line == "ops")
 
 
-def test_month_is_well_filled() -> None:
+def test_last_month_is_well_filled() -> None:
     """November 2026 holds a log for nearly every weekday of main, and enough days of the two other lines."""
     days = {line: [date.fromisoformat(path.stem) for path in _daily_logs(line)] for line in MEMORY_CHARS}
-    assert all(date(2026, 11, 2) <= on <= date(2026, 11, 30) for line in days for on in days[line])
-    weekdays = [on for on in days["main"] if on.isoweekday() <= FRIDAY]
+    november = {line: [on for on in days[line] if f"{on:%Y-%m}" == "2026-11"] for line in days}
+    weekdays = [on for on in november["main"] if on.isoweekday() <= FRIDAY]
+    assert all(on >= date(2026, 11, 2) for line in november for on in november[line])
     assert len(weekdays) >= 19
-    assert len(weekdays) < len(days["main"])
-    assert len(days["research"]) >= 10
-    assert len(days["ops"]) >= 10
+    assert len(weekdays) < len(november["main"])
+    assert len(november["research"]) >= 10
+    assert len(november["ops"]) >= 10
+
+
+@pytest.mark.parametrize(("line", "limits"), [pytest.param(line, LOGGED_DAYS[line], id=line) for line in LOGGED_DAYS])
+def test_line_tells_a_year(line: str, limits: tuple[int, int]) -> None:
+    """Every month from December 2025 to November 2026 has days of the line, main ten or more, and no other month has."""
+    days = [date.fromisoformat(path.stem) for path in _daily_logs(line)]
+    months = {name: len(list(held)) for name, held in itertools.groupby(f"{on:%Y-%m}" for on in days)}
+    assert min(days) >= FIRST
+    assert max(days) == LAST
+    assert list(months) == ["2025-12", *(f"2026-{month:02}" for month in range(1, 12))]
+    assert min(months.values()) >= (10 if line == "main" else 2)
+    assert limits[0] <= len(days) <= limits[1]
+
+
+def test_nobody_notes_anything_while_the_workshop_is_closed() -> None:
+    """No log lies in a break, and before November none on a Sunday."""
+    days = [date.fromisoformat(path.stem) for line in MEMORY_CHARS for path in _daily_logs(line)]
+    assert [on for on in days for first, last in BREAKS if first <= on <= last] == []
+    assert [on for on in days if on.isoweekday() == SUNDAY and on < date(2026, 11, 1)] == []
 
 
 def test_entries_are_many_and_in_two_languages() -> None:
-    """The month has 150 to 250 entries, most in English and a good dozen in Russian."""
-    bodies = [_read(path).removesuffix("\n").split("\n", 2)[2] for line in MEMORY_CHARS for path in _daily_logs(line)]
-    entries = [entry for body in bodies for entry in _split_entries(body)]
-    russian = [entry for entry in entries if len(CYRILLIC.findall(entry)) > len(entry) / 2]
-    assert 150 <= len(entries) <= 250
-    assert 12 <= len(russian) <= len(entries) / 4
+    """The year has 600 to 750 entries; of those, some dozens in Russian, and two or more in each month."""
+    entries = [each for line in MEMORY_CHARS for each in _read_entries(line)]
+    russian = [on for on, text in entries if _is_russian(text)]
+    assert 600 <= len(entries) <= 750
+    assert 50 <= len(russian) <= len(entries) / 4
+    months = [f"{on:%Y-%m}" for on in russian]
+    assert min(months.count(f"{first:%Y-%m}") for first in {on.replace(day=1) for on, _ in entries}) >= 2
+
+
+def test_no_two_entries_are_twins() -> None:
+    """No two entries of the year share more than half of their words: nothing was written by copying."""
+    entries = [(on, text) for line in MEMORY_CHARS for on, text in _read_entries(line)]
+    words = [(on, text, frozenset(re.findall(r"\w+", text.casefold()))) for on, text in entries]
+    twins = [
+        (str(one[0]), str(other[0]), one[1])
+        for one, other in itertools.combinations(words, 2)
+        if len(one[2] & other[2]) > len(one[2] | other[2]) / 2
+    ]
+    assert twins == []
 
 
 def test_deposits_are_signed_and_answered() -> None:
-    """Eight or more entries of ops carry the briefing's signature, on weekday mornings, and most get an answer."""
+    """Twenty-five or more entries of ops carry the briefing's signature, on weekday mornings, and are answered."""
     texts = {path.stem: _read(path) for path in _daily_logs("ops")}
     deposits = [
         (date.fromisoformat(on), row)
@@ -159,10 +260,10 @@ def test_deposits_are_signed_and_answered() -> None:
         for row in text.split("\n")
         if row.endswith(" — nova · briefing")
     ]
-    answered = [on for on, _ in deposits if f"(deposit of {on.day} Nov)" in texts[on.isoformat()]]
-    assert len(deposits) >= 8
+    answered = [on for on, _ in deposits if f"(deposit of {on.day} {MONTHS[on.month]})" in texts[on.isoformat()]]
+    assert len(deposits) >= 25
     assert all(on.isoweekday() <= FRIDAY and "07:30" < row[2:7] < "08:00" for on, row in deposits)
-    assert len(answered) >= 7
+    assert len(answered) >= len(deposits) - 1
 
 
 @pytest.mark.parametrize(("line", "limits"), [pytest.param(line, MEMORY_CHARS[line], id=line) for line in MEMORY_CHARS])
@@ -212,18 +313,76 @@ def test_manifest_sets_the_budget() -> None:
     assert re.search(rf"(?m)^    main:\n      fileMaxChars: {MAIN_FILE_MAX_CHARS}$", manifest)
 
 
-def test_only_summary_is_week_45() -> None:
-    """Exactly one period has a summary: week 45 of main, under its own heading."""
-    summaries = [path for path in MEMORY.glob("*/2026/*.md") if path.is_file()]
-    assert summaries == [MEMORY / "main" / "2026" / "2026-W45.md"]
-    assert _read(summaries[0]).startswith("# 2026-W45\n\n")
+@pytest.mark.parametrize("line", LEVELS)
+def test_ladder_is_complete(line: str) -> None:
+    """Each period that holds a log and was over on 1 December 2026 has its summary in the folder of its year."""
+    days = [date.fromisoformat(path.stem) for path in _daily_logs(line)]
+    due = {_name_period(level, on) for level in LEVELS[line] for on in days if _is_over(level, on)}
+    assert {path.stem for path in _summaries(line)} == due
+    assert all(path.parent.name == path.stem[:4] for path in _summaries(line))
+    assert {"2025-12", "2026-11", "2025-Q4", "2026-Q3"} <= due
+    assert "2026" not in due
+    assert "2026-Q4" not in due
+
+
+@pytest.mark.parametrize(("line", "path"), ALL_SUMMARIES)
+def test_summary_is_a_page_that_cites_its_days(line: str, path: Path) -> None:
+    """A summary has its period as its one top heading, keeps its length, and cites logs of its own period only."""
+    text = _read(path)
+    cited = set(CITED.findall(text)) if path.stem != OLD_WEEK else set()
+    held = {log.stem for log in _daily_logs(line)}
+    level = _find_level(path.stem)
+    assert text.startswith(f"# {path.stem}\n\n")
+    assert len(re.findall(r"(?m)^# ", text)) == 1
+    assert 150 <= _count_chars(text) <= (1500 if path.stem != OLD_WEEK else 1600)
+    assert cited or path.stem == OLD_WEEK
+    assert [on for on in cited if on not in held or _name_period(level, date.fromisoformat(on)) != path.stem] == []
+
+
+@pytest.mark.parametrize(("line", "path"), [each for each in ALL_SUMMARIES if "W" not in str(each.id)])
+def test_every_item_of_a_longer_period_names_its_days(line: str, path: Path) -> None:
+    """In a month, a quarter and the year each item says on which days it rests."""
+    items = [row for row in _read(path).split("\n") if row.startswith("- ")]
+    assert items
+    assert [item for item in items if not CITED.search(item)] == [], line
+
+
+def test_main_is_summed_up_in_both_languages() -> None:
+    """Every month's page of main has a matter told in Russian beside those told in English."""
+    months = [path for path in _summaries("main") if _find_level(path.stem) == "month"]
+    assert len(months) == 12
+    assert all(re.search(r"[\u0400-\u04ff]{3}", _read(path)) for path in months)
+
+
+def test_manifest_sets_the_levels() -> None:
+    """The example's manifest gives each line the levels that its files have."""
+    manifest = _read(BRAIN / "constitution" / "MANIFEST.yaml")
+    found = dict(re.findall(r"(?m)^      (\w+):\n        periods: \[(.*)\]$", manifest))
+    assert {line: tuple(found[line].split(", ")) for line in LEVELS} == LEVELS
+
+
+def test_documents_agree_about_prices() -> None:
+    """A price that another document names beside what it is for is the one of the price list."""
+    listed = dict(
+        re.findall(r"(?m)^\| ([A-Z][^|:]*?)(?::[^|]*)? \| (\d+) € \|$", _read(BRAIN / "content/price-list.md"))
+    )
+    others = [path for path in (BRAIN / "content").glob("*.md") if path.stem != "price-list"]
+    named = [
+        (path.stem, what, price)
+        for path in others
+        for what, price in re.findall(r"[Tt]he (small check|large service|winter check), (\d+) €", _read(path))
+    ]
+    assert ("warranty-and-returns", "small check", "29") in named
+    assert [each for each in named if listed[each[1].capitalize()] != each[2]] == []
+    assert {"warranty-and-returns", "loan-bikes", "closing-checklist"} <= {path.stem for path in others}
 
 
 @pytest.mark.rule("CURATE-01")
 def test_roles_and_heartbeats_are_there() -> None:
-    """The four roles and the heartbeats of the example are where a reader looks for them."""
+    """The four roles and the heartbeats of the workshop are where a reader looks for them."""
     names = {path.relative_to(BRAIN / "features").as_posix() for path in (BRAIN / "features").rglob("*.md")}
-    assert names == {
+    household = {name for name in names if name.startswith(("home/", "memory-care/home-"))}
+    assert names - household == {
         "workshop/nova.agent.md",
         "team/researcher.agent.md",
         "team/ops.agent.md",

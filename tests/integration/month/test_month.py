@@ -48,7 +48,7 @@ def test_five_days_hold_every_promise_and_are_the_same_in_a_second_process() -> 
     assert lines[-1].startswith("HELD: ")
     assert lines[-1].endswith(" promises held, 0 broken")
     assert lines[5] == ""
-    assert lines[6].startswith("5 days: 15 turns, 6 beats, 2 deposits, 4 summaries, ")
+    assert lines[6].startswith("5 days: 15 turns, 7 beats, 2 deposits, 0 summaries, ")
     assert lines[2].startswith("2026-12-02 Wed · turns: 3, 2 entries · beats: briefing 07:30: 1 deposited, 1 own; ")
 
 
@@ -56,14 +56,14 @@ def test_five_days_hold_every_promise_and_are_the_same_in_a_second_process() -> 
 @pytest.mark.parametrize(
     ("first", "last", "ticks"),
     [
-        ("2027-03-27T17:30", "2027-03-29T09:00", ["2027-03-28T18:00", "2027-03-29T05:30"]),
-        ("2027-10-30T17:30", "2027-11-01T09:00", ["2027-10-31T19:00", "2027-11-01T06:30"]),
+        ("2027-03-27T17:30", "2027-03-29T09:00", ["2027-03-28T18:00", "2027-03-28T18:30", "2027-03-29T05:30"]),
+        ("2027-10-30T17:30", "2027-11-01T09:00", ["2027-10-31T19:00", "2027-10-31T19:30", "2027-11-01T06:30"]),
     ],
 )
 def test_beats_keep_to_the_wall_clock_when_it_is_changed(
     tmp_path: Path, first: str, last: str, ticks: list[str]
 ) -> None:
-    """20:00 on the Sunday of a change, and 7:30 on the Monday, in UTC; worked out by hand."""
+    """20:00 and 20:30 on the Sunday of a change, and 7:30 on the Monday, in UTC; worked out by hand."""
     simulation = live(tmp_path, first, last)
 
     assert simulation.verdicts.broken == []

@@ -29,7 +29,9 @@ def copy_example(place: Path) -> Path:
 
 def open_example(place: Path, clock: FixedClock | None = None) -> Brain:
     """Return a brain, with a stand-in that reads its notes cheaply."""
-    return Brain.open(place, clock=clock or FixedClock(NOW), search=SearchOptions(embedders=(CountingEmbedder(),)))
+    return Brain.open(
+        place, clock=clock or FixedClock(NOW), search=SearchOptions(catch_up_s=None, embedders=(CountingEmbedder(),))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +119,7 @@ def test_a_hook_keeps_its_own_words_and_not_those_of_its_events(tmp_path: Path, 
         brain.agent("nova").memory.write("The choir came.")
         clock.advance(timedelta(seconds=5))
         scheduler.look()
-        (hook_run,) = brain.heartbeats().to_json()["hooks"]
+        (hook_run,) = [one for one in brain.heartbeats().to_json()["hooks"] if one["name"] == "noticed"]
 
     entries = (root / "memory/ops/2026/12/2026-12-01.md").read_text(encoding="utf-8").splitlines()[2:]
     assert hook_run["last"]["outcome"] == "done"
