@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from tests.example_brain import build_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 settings.register_profile("house", parent=settings(), deadline=None)
 settings.load_profile("house")
@@ -16,3 +22,10 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away what a person may have set for their own brain."""
     for name in [name for name in os.environ if name.startswith("OMNISLASH_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def example_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The search index of the example brain, made once for all test processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    return build_index(base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base)

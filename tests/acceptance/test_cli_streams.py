@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.example_brain import copy_example
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("OMNISLASH_")} | {
     "PYTHONPATH": str(ROOT),
@@ -24,10 +26,9 @@ HOSTILE = "# Note\n\n- red \x1b[31m alert \x07 and \u202eesrever\u202c, c1 \x9b2
 
 
 @pytest.fixture
-def brain(tmp_path: Path) -> Path:
+def brain(tmp_path: Path, example_index: Path) -> Path:
     """A copy of the example brain with a hostile file in it."""
-    root = tmp_path / "brain"
-    shutil.copytree(ROOT / "brain-example", root, ignore=shutil.ignore_patterns(".omnislash"))
+    root = copy_example(tmp_path / "brain", index=example_index)
     (root / "memory" / "main" / "hostile.md").write_text(HOSTILE, encoding="utf-8")
     return root
 

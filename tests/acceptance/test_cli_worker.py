@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.example_brain import copy_example
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -25,11 +27,9 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 
 
 @pytest.fixture
-def brain(tmp_path: Path) -> Path:
+def brain(tmp_path: Path, example_index: Path) -> Path:
     """A copy of the example brain."""
-    root = tmp_path / "brain"
-    shutil.copytree(ROOT / "brain-example", root, ignore=shutil.ignore_patterns(".omnislash"))
-    return root
+    return copy_example(tmp_path / "brain", index=example_index)
 
 
 @pytest.fixture

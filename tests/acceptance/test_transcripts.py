@@ -166,9 +166,9 @@ def _as_case(session: Transcript) -> object:
 
 
 @pytest.mark.parametrize("transcript", [_as_case(session) for session in SESSIONS])
-def test_the_session_reads_as_written(transcript: Transcript, tmp_path: Path) -> None:
+def test_the_session_reads_as_written(transcript: Transcript, tmp_path: Path, example_index: Path) -> None:
     """Every command prints what the transcript says and ends with its exit code."""
-    session = Session(tmp_path, transcript)
+    session = Session(tmp_path, transcript, index=example_index)
     worker = session.start_worker() if transcript.worker else None
     try:
         for step in transcript.steps:

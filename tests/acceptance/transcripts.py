@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.example_brain import copy_example
 
 ROOT = Path(__file__).parents[2]
 _WILDCARDS = {
@@ -122,8 +123,8 @@ def matches(expected: list[str], actual: str) -> bool:
 class Session:
     """A brain in a temporary place, and a shell in it."""
 
-    def __init__(self, place: Path, transcript: Transcript) -> None:
-        """Make the brain."""
+    def __init__(self, place: Path, transcript: Transcript, *, index: Path) -> None:
+        """Make the brain; a copy of the example has this search index."""
         self.place = place / "brain"
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("OMNISLASH_")}
         self.environment |= {
@@ -140,7 +141,7 @@ class Session:
         if not transcript.worker:
             self.environment |= self._now
         if transcript.brain == "example":
-            shutil.copytree(ROOT / "brain-example", self.place, ignore=shutil.ignore_patterns(".omnislash"))
+            copy_example(self.place, index=index)
         else:
             self.place.mkdir()
         if transcript.brain == "new":

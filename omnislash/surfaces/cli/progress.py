@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from omnislash.surfaces.cli.options import Settings
 
 #: What each part of the work is called for a person.
-_NAMES = {"files": "Examining files", "words": "Reading files", "vectors": "Embedding notes", "summaries": "Writing summaries"}
+_NAMES = {
+    "files": "Examining files",
+    "words": "Reading files",
+    "vectors": "Embedding notes",
+    "summaries": "Writing summaries",
+}
 #: Work that is done sooner shows no bar, in seconds: less than this is not felt as waiting.
 _PATIENCE_S = 0.4
 

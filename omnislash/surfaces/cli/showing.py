@@ -11,6 +11,9 @@ from omnislash.surfaces.cli.output import is_terminal, print_line, print_table, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+#: So many periods of one level are named one by one.
+_NAMED = 6
+
 
 def show_overview(answer: Mapping[str, Any]) -> None:
     """Print what a role's memory consists of."""
@@ -20,7 +23,7 @@ def show_overview(answer: Mapping[str, Any]) -> None:
         ("line", answer["line"]),
         ("file", f"{answer['path']}: {answer['reading'] or 'not there yet'}"),
         ("days", span),
-        *((level, ", ".join(found)) for level, found in answer["periods"].items()),
+        *((level, _span(found)) for level, found in answer["periods"].items()),
         ("may read", _join(answer["read"])),
         ("recalls", _join(answer["recall"])),
         ("deposits in", _join(answer["report"])),
@@ -31,6 +34,11 @@ def _show_fields(*fields: tuple[str, str]) -> None:
     width = max(len(name) for name, _ in fields)
     for name, value in fields:
         print_line(f"{name.ljust(width)}  {value}")
+
+
+def _span(names: Sequence[str]) -> str:
+    """Return a few periods by name, and many as their number with the first and the last."""
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)}, {names[0]} to {names[-1]}"
 
 
 def _join(names: Sequence[str]) -> str:

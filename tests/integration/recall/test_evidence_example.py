@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,18 +12,17 @@ from omnislash.engine import SearchOptions
 from omnislash.index.embedders.minilm import MiniLM
 from omnislash.testing.clock import FixedClock
 from tests.bench.search_sets import read_unrelated_prompts
+from tests.example_brain import copy_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-EXAMPLE = Path(__file__).resolve().parents[3] / "brain-example"
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brain]:
+def example(tmp_path_factory: pytest.TempPathFactory, example_index: Path) -> Iterator[Brain]:
     """Return a copy of the shipped brain, with the model that ships."""
-    root = tmp_path_factory.mktemp("evidence") / "brain"
-    shutil.copytree(EXAMPLE, root)
+    root = copy_example(tmp_path_factory.mktemp("evidence") / "brain", index=example_index)
     search = SearchOptions(catch_up_s=None, embedders=(MiniLM(),))
     with Brain.open(root, clock=FixedClock(datetime(2026, 12, 1, 12, tzinfo=UTC)), search=search) as brain:
         yield brain
