@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from omnislash.checks.examined import Examined, Listed, SeenFile
 
 _NOTES: Final = frozenset({Area.MEMORY, Area.SOURCE})
+#: Faults of one note that are told one by one, so that one note leaves the others their place.
+_SHOWN_PER_FILE: Final = 3
 _OPENINGS: Final = (b"---", b"\xef\xbb\xbf---")
 
 
@@ -37,12 +39,18 @@ class NoteFrontmatter(Check):
 
     def see(self, file: SeenFile) -> None:
         """Read the header of one note; keys may have any name, for the notes are a person's own."""
-        if (file.data or b"").startswith(_OPENINGS):
-            hint = "Mend the line, or take the two rules `---` away; until then the header is searched as text."
-            self._found += [
-                warn(f"The frontmatter can't be read: {each.message}", path=file.entry.shown, line=each.line, hint=hint)
-                for each in find_header_problems(file.text)
-            ]
+        if not (file.data or b"").startswith(_OPENINGS):
+            return
+        hint = "Mend the line, or take the two rules `---` away; until then the header is searched as text."
+        problems = dict.fromkeys(find_header_problems(file.text))
+        found = [
+            warn(f"The frontmatter can't be read: {each.message}", path=file.entry.shown, line=each.line, hint=hint)
+            for each in problems
+        ]
+        self._found += found[:_SHOWN_PER_FILE]
+        if (rest := len(found) - _SHOWN_PER_FILE) > 0:
+            message = f"The frontmatter has {rest} more fault{'s' * (rest != 1)}."
+            self._found.append(warn(message, path=file.entry.shown, hint=hint))
 
     def conclude(self, brain: Examined) -> Iterable[Finding]:
         """Return a finding for each fault."""

@@ -15,7 +15,10 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+
+    #: Where in a match the credential stands, from and to; None where it doesn't earn it.
+    _FindPlace = Callable[[re.Match[str]], tuple[int, int] | None]
 
 
 #: Everything but a line end.
@@ -30,7 +33,7 @@ def find_secret(text: str) -> str | None:
     folded = text.casefold()
     if not any(hint in folded for hint in _HINTS):
         return None
-    found = (name for name, pattern, earns in _CLASSES if any(map(earns, pattern.finditer(text))))
+    found = (name for name, pattern, find_place in _CLASSES if any(map(find_place, pattern.finditer(text))))
     return next(found, None)
 
 
@@ -61,7 +64,9 @@ def blank_secrets(text: str) -> str:
 
 
 def find_secrets(text: str) -> list[tuple[int, int, str]]:
-    """Return each credential as start, end and the name of its class, in the order of their places; they may overlap.
+    """Return each credential as start, end and the name of its class, in the order of their places.
+
+    Those of different classes may overlap; of one class only the first is told of those that begin in one another.
 
     Rules: SECRET-O1, SECRET-O2.
     """
@@ -69,26 +74,25 @@ def find_secrets(text: str) -> list[tuple[int, int, str]]:
     if not any(hint in folded for hint in _HINTS):
         return []
     return sorted(
-        (*_find_place(found), name)
-        for name, pattern, earns in _CLASSES
-        for found in pattern.finditer(text)
-        if earns(found)
+        (start, end, name)
+        for name, pattern, find_place in _CLASSES
+        for start, end in _find_places(pattern.finditer(text), find_place)
     )
 
 
-def _find_place(found: re.Match[str]) -> tuple[int, int]:
-    """Return from where to where a credential stands: the value of an assignment, a key with its body, or the match."""
-    if "value" not in found.re.groupindex:
-        is_key = _KEY_MARK in found[0]
-        tail = _KEY_TAIL.match(found.string, found.end()) if is_key else None
-        return found.start(), tail.end() if tail else found.end()
-    start, end = found.span("value")
-    rest = _VALUE_TAIL.match(found.string, end)
-    return start, rest.end() if rest and found.end() <= start else end
+def _find_places(matches: Iterable[re.Match[str]], find_place: _FindPlace) -> Iterator[tuple[int, int]]:
+    """Yield where the credentials stand; what begins within one is not measured, or time would be quadratic."""
+    done = 0
+    for found in matches:
+        begins = found.start("value" if "value" in found.re.groupindex else 0)
+        if begins >= done and (place := find_place(found)) is not None:
+            done = place[1]
+            yield place
 
 
-def _always(_found: re.Match[str]) -> bool:
-    return True
+def _find_match(found: re.Match[str]) -> tuple[int, int]:
+    """Return where all that a pattern matched stands: a prefix that a vendor reserved needs no more."""
+    return found.span()
 
 
 # -- vendors -----------------------------------------------------------------------------------------------------
@@ -113,24 +117,64 @@ _JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-
 
 #: How far behind its header the body of a key may begin, in characters: room for the headers of old formats.
 _KEY_BODY_WITHIN = 600
+#: How far behind its header a key may end, in characters: one of 16,384 bits in base64, and what a log, a comment or
+#: source code puts before and behind each of its lines.
+_KEY_END_WITHIN = 32_768
+#: How far behind one line of a key the next one may begin where no closing mark says that there is one.
+_KEY_GAP = 200
 _KEY_HEADER = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-_KEY_BODY = re.compile(r"(?:[\r\n]|\\n)[ \t>|]{0,8}[A-Za-z0-9+/=]{8,}[ \t]{0,8}(?=[\r\n]|\\n|$)|[A-Za-z0-9+/=]{32,}")
-_KEY_MARK = "PRIVATE KEY"
-#: What belongs to a key behind its header: its own headers, lines of base64, and the closing mark.
+_KEY_EDGE = re.compile(rf"(?P<header>{_KEY_HEADER})|-{{4,5}} ?END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)? ?-{{4,5}}")
+_KEY_RUN_START = r"(?<![A-Za-z0-9+/=])(?=[a-z0-9+/=]*+[A-Z])"
+#: Base64 that is no commit id, word or path: long with a capital, or shorter with capitals, small letters and digits.
+_KEY_RUN = re.compile(
+    _KEY_RUN_START + r"(?:[A-Za-z0-9+/=]{32,}|(?=[A-Z0-9+/=]*+[a-z])(?=[A-Za-z+/=]*+[0-9])[A-Za-z0-9+/=]{16,})"
+)
+_KEY_BODY = re.compile(
+    r"(?:[\r\n]|\\n)[ \t>|]{0,8}[A-Za-z0-9+/=]{8,}[ \t]{0,8}(?=[\r\n]|\\n|\Z)|" + _KEY_RUN_START + "[A-Za-z0-9+/=]{32,}"
+)
+#: What belongs to a key behind its header where nothing stands before its lines: its own headers, and base64.
 _KEY_TAIL = re.compile(
     r"(?:(?:[\r\n]|\\n)[ \t>|]{0,8}(?:[A-Z][A-Za-z-]{1,20}: [^\r\n]{0,200}|[A-Za-z0-9+/=]{0,10000})[ \t]{0,8}(?=[\r\n]|\\n|\Z))*+"
     r"(?:(?:[\r\n]|\\n)?[ \t>|]{0,8}[A-Za-z0-9+/=]{0,10000}-{4,5} ?END [A-Z0-9 ]{0,40}-{4,5})?"
 )
+#: The last line of a key, which may be short.
+_KEY_PADDED = re.compile(r"[^A-Za-z0-9+/=]{1,40}+[A-Za-z0-9+/]{4,31}={1,2}")
 
 
-def _has_key_body(found: re.Match[str]) -> bool:
-    """Tell whether lines of base64 follow the header, so that a sentence that quotes a header is no key."""
-    return _KEY_BODY.search(found.string, found.end(), found.end() + _KEY_BODY_WITHIN) is not None
+def _find_key(found: re.Match[str]) -> tuple[int, int] | None:
+    """Return from where to where a key stands with its body; None for a sentence that quotes a header.
+
+    Only what stands before the next header is looked at, so that a text of nothing but headers is read once.
+    """
+    text, start = found.string, found.end()
+    edge = _KEY_EDGE.search(text, start)
+    last = edge.start() if edge else len(text)
+    closing = edge.end() if edge and edge["header"] is None and last - start <= _KEY_END_WITHIN else None
+    has_body = _KEY_BODY.search(text, start, min(last, start + _KEY_BODY_WITHIN)) is not None
+    if closing and (has_body or _KEY_RUN.search(text, start, last)):
+        return found.start(), closing
+    return (found.start(), _find_open_end(text, start, last)) if has_body else None
+
+
+def _find_open_end(text: str, start: int, last: int) -> int:
+    """Return where the body of a key ends that no closing mark ends: behind the last of its lines."""
+    tail = _KEY_TAIL.match(text, start, last)
+    end = tail.end() if tail else start
+    for run in _KEY_RUN.finditer(text, start, last):
+        if run.start() > max(start + _KEY_BODY_WITHIN, end + _KEY_GAP):
+            break
+        end = max(end, run.end())
+    padded = _KEY_PADDED.match(text, end, last)
+    return padded.end() if padded else end
 
 
 # -- addresses and assignments -----------------------------------------------------------------------------------
 
-_URL = r"(?<=[A-Za-z0-9+.-])://[^\s:/?#@]{0,128}:(?P<value>[^\s/?#@]{1,256})@(?=[^\s/?#@])"
+#: A password may hold an `@`, and a `/`, `?` or `#` that should have been escaped; then it is no port, and has a digit.
+_URL = (
+    r"(?<=[A-Za-z0-9+.-])://[^\s:/?#@]{0,128}:(?P<value>[^\s/?#@][^\s/?#]{0,255}"
+    r"|(?P<odd>(?!port\b|[0-9]{1,5}[/?#])[^\s/?#@()<>\[\]\"'`]{1,128})[/?#][^\s@()<>\[\]\"'`]{0,128})@(?=[^\s/?#@])"
+)
 
 #: Shortest value of a key such as `password`, in characters.
 _SHORTEST = 6
@@ -156,8 +200,9 @@ _ASSIGNMENT = (
     r"[ \t]{0,8}[\"'`*_]{0,4}[ \t]{0,8}(?=(?P<value>[^\s\"'`,;&]{6,64}))"
 )
 
-#: What may follow the part of a value by which it is judged.
-_VALUE_TAIL = re.compile(r"[^\s\"'`,;&]*+")
+#: What may follow the part of a value by which it is judged: up to the next key, or to the mark that closes a quotation.
+_VALUE_TAIL = re.compile(r"(?:[^\s\"'`,;&]|[,;&](?=[^\s\"'`,;&])(?!(?:amp;)?[\w.-]{1,40}(?: [\w.-]{1,20})?[=:]))*+")
+_QUOTED_TAILS = {mark: re.compile(rf"(?:[^\r\n\\{mark}]|\\[^\r\n]){{0,256}}+(?={mark})") for mark in "\"'`"}
 _PLACEHOLDER = re.compile(
     r"your|example|placeholder|redacted|dummy|sample|change.?me|xxxx|\.\.\.|…|\*\*\*|•••", re.IGNORECASE
 )
@@ -184,9 +229,22 @@ _WORDS_AND_NUMBER = re.compile(r"[^\W\d_]+(?:[-_][^\W\d_]+)*[-_]?[0-9]{0,4}")
 _SPECIAL = frozenset("!@#$%^*+=?~|")
 
 
-def _earns_address(found: re.Match[str]) -> bool:
-    """Tell whether the password of an address stands for itself."""
-    return _STAND_IN.match(found["value"]) is None and _PLACEHOLDER.search(found["value"]) is None
+def _find_password(found: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the password of an address stands; None when it stands for itself."""
+    value = found["value"].partition("@")[0]
+    if _STAND_IN.match(value) or _PLACEHOLDER.search(value):
+        return None
+    return found.span("value") if found["odd"] is None or _has_letter_and_digit(value) else None
+
+
+def _find_value(found: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the value of an assignment stands with what belongs to it; None when it is no credential."""
+    if not _earns_assignment(found):
+        return None
+    start, end = found.span("value")
+    quoted = _QUOTED_TAILS.get(found.string[start - 1])
+    rest = (quoted and quoted.match(found.string, end)) or _VALUE_TAIL.match(found.string, end)
+    return start, rest.end() if rest else end
 
 
 def _earns_assignment(found: re.Match[str]) -> bool:
@@ -233,12 +291,12 @@ def _is_weak_credential(value: str, *, in_prose: bool) -> bool:
     return _has_letter_and_digit(value)
 
 
-_CLASSES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
-    ("private key", re.compile(_KEY_HEADER), _has_key_body),
-    *((name, re.compile(_START + shape), _always) for name, shape in _VENDORS.items()),
-    ("JSON Web Token", re.compile(_JWT), _always),
-    ("password in an address", re.compile(_URL), _earns_address),
-    ("password or token", re.compile(_ASSIGNMENT, re.IGNORECASE), _earns_assignment),
+_CLASSES: tuple[tuple[str, re.Pattern[str], _FindPlace], ...] = (
+    ("private key", re.compile(_KEY_HEADER), _find_key),
+    *((name, re.compile(_START + shape), _find_match) for name, shape in _VENDORS.items()),
+    ("JSON Web Token", re.compile(_JWT), _find_match),
+    ("password in an address", re.compile(_URL), _find_password),
+    ("password or token", re.compile(_ASSIGNMENT, re.IGNORECASE), _find_value),
 )
 
 #: One of these stands in every text that one of the patterns can match, in folded form; most texts hold none, and

@@ -31,6 +31,10 @@ HEADER_MAX_CHARS: Final = 65_536
 DETAILS_MAX_CHARS: Final = 1_000
 
 _KEY_LINE = re.compile(r"(?m)^[ \t]*+[\"']?[^\W\d][\w .-]{0,60}+[\"']?[ \t]{0,4}+:(?:\s|\Z)")
+#: A line of frontmatter that should be a key: not indented, no item of a list, no comment, no bracket that closes.
+_MARGIN_LINE = re.compile(r"(?m)^[^\s#\]})-].*")
+#: A key as people write one, of at most three words.
+_SHORT_KEY = re.compile(r"[\"']?[\w.-]{1,40}(?: [\w.-]{1,40}){0,2}[\"']?[ \t]{0,4}:(?:\s|$)")
 _OPENING = re.compile(r"\ufeff?---[ \t]*+(?:[\r\n]|\Z)")
 _UTF16: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 #: Keys whose value is the day that a document belongs to, the first that is there wins.
@@ -118,14 +122,17 @@ def _find_bad_byte(data: bytes) -> list[Problem]:
 
 
 def find_header_problems(text: str) -> Iterator[Problem]:
-    """Yield what is wrong with the frontmatter of a text; nothing for a text that has none."""
+    """Yield what is wrong with the frontmatter of a text; nothing for a text that has none.
+
+    Prose between two rules, with a colon here and there, is no frontmatter that went wrong.
+    """
     if not _OPENING.match(text):
         return
     header = split_frontmatter(text).header
     if header is None:
         faults = parse_document(text, path="").tree.faults
     else:
-        faults = _read_keys(header)[0] if _is_meant(header) else ()
+        faults = _read_keys(header)[0] if _is_meant(header) and not _is_prose(header) else ()
     for fault in faults:
         yield Problem(" ".join(filter(None, (fault.message, fault.hint))), fault.line or 1)
 
@@ -146,6 +153,12 @@ def _too_long(header: str) -> Fault:
 def _is_meant(header: str) -> bool:
     """Tell whether text between two rules was meant as frontmatter: a line of it gives a key."""
     return _KEY_LINE.search(header) is not None
+
+
+def _is_prose(header: str) -> bool:
+    """Tell whether at most half of the lines that begin at the margin begin with a key; lists and comments don't count."""
+    lines = _MARGIN_LINE.findall(header)
+    return bool(lines) and 2 * sum(map(bool, map(_SHORT_KEY.match, lines))) <= len(lines)
 
 
 def _read_root(root: Mapping | None, body: int) -> Header:

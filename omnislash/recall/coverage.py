@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnislash.core.budgets import clip_chars
+from omnislash.core.credentials import mask_secrets
 from omnislash.core.escaping import escape_label
 from omnislash.recall.hits import Coverage
 
@@ -40,7 +41,7 @@ def join_reasons(reasons: Sequence[str]) -> str:
 
 def _quote(reason: str) -> str:
     """Return a reason on one line and within bounds; it can neither end the text nor look like another one."""
-    plain = escape_label(reason).rstrip(". ")
+    plain = escape_label(mask_secrets(reason)).rstrip(". ")
     clipped = clip_chars(plain, _REASON_MAX)
     return plain if clipped == plain else f"{clipped.rstrip()} …"
 

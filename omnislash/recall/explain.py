@@ -99,7 +99,7 @@ class Explanation:
     def to_json(self) -> dict[str, Any]:
         """Return the fields in camelCase; None where nothing is known."""
         return {
-            "path": self.path,
+            "path": mask_secrets(self.path),
             "span": list(self.span) if self.span else None,
             "reason": self.reason.value,
             "message": SENTENCES[self.reason],

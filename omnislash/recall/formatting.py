@@ -86,7 +86,7 @@ def _render(hit: Hit) -> tuple[str, str]:
     lines = f"{first}" if first == last else f"{first}-{last}"
     on = f" · {hit.date.isoformat()}" if hit.date is not None and hit.date.isoformat() not in hit.path else ""
     text = "\n  ".join(escape_note(mask_secrets(hit.snippet)).split("\n"))
-    return f"- [{escape_label(hit.path)}:{lines}{on}] ", text
+    return f"- [{escape_label(mask_secrets(hit.path))}:{lines}{on}] ", text
 
 
 def _clip(parts: tuple[str, str], limit: int) -> str | None:

@@ -101,7 +101,7 @@ class Hit:
     def to_json(self) -> dict[str, Any]:
         """Return the hit as the tools answer it."""
         return {
-            "path": self.path,
+            "path": mask_secrets(self.path),
             "span": list(self.span),
             "corpus": self.corpus,
             "kind": self.kind,
@@ -126,7 +126,7 @@ class Literal:
 
     def to_json(self) -> dict[str, Any]:
         """Return `{literal, path, span, score}`."""
-        return {"literal": self.text, "path": self.path, "span": list(self.span), "score": self.score}
+        return {"literal": self.text, "path": mask_secrets(self.path), "span": list(self.span), "score": self.score}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,5 +163,5 @@ class SearchResult:
             "hits": [hit.to_json() for hit in self.hits],
             "belowFloor": self.below_floor.to_json(),
             "coverage": self.coverage.value,
-            "reasons": list(self.reasons),
+            "reasons": list(map(mask_secrets, self.reasons)),
         }

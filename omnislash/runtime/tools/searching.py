@@ -11,6 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from omnislash.core.credentials import mask_secrets
 from omnislash.core.scopes import Refusal, resolve_corpora
 from omnislash.errors import IndexUnavailableError, ScopeError, UsageError
 from omnislash.recall.coverage import judge
@@ -55,7 +56,7 @@ class Recall:
             "block": self.block,
             "hits": [hit.to_json() for hit in self.hits],
             "coverage": self.coverage.value,
-            "reasons": list(self.reasons),
+            "reasons": list(map(mask_secrets, self.reasons)),
             "silent": not self.block,
             **asked,
         }

@@ -57,6 +57,25 @@ def test_what_is_explained_is_masked_before_it_is_cut(searched: SearchedBrain, b
 
 
 @pytest.mark.rule("SECRET-O2")
+def test_the_name_of_a_file_is_masked(searched: SearchedBrain) -> None:
+    """In hits, in what lies under the floor, in explanations and in the block of a turn."""
+    searched.sample.role("nova", "{searchScore: 0.1, recallScore: 0.1}")
+    searched.note("anchor of the depot KX-4711", 0.9, at=f"main/{TOKEN}.md")
+
+    memory = searched.agent().memory
+    answers = [
+        memory.search("anchor").to_json(),
+        memory.search("KX-4711", min_score=1.0).to_json(),
+        memory.explain("anchor").to_json(),
+        searched.recall("anchor").to_json(),
+    ]
+
+    for answer in answers:
+        assert "main/[redacted: GitHub token].md" in str(answer)
+        assert TOKEN not in str(answer)
+
+
+@pytest.mark.rule("SECRET-O2")
 @pytest.mark.parametrize("text", [text for texts in CREDENTIALS.values() for text in texts])
 def test_blanks_keep_every_offset(text: str) -> None:
     """The text is as long as it was, its lines are where they were, and what stands around a credential is unchanged."""

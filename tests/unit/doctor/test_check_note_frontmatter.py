@@ -27,6 +27,8 @@ def findings(examine: Examine, files: dict[str, str | bytes]) -> tuple[Finding, 
         "---\r\ntags: [a, b]\r\naliases:\r\n  - Цены\r\nwhatever_key: {deep: 1}\r\n---\r\nText.\r\n",
         "\ufeff---\ntitle: x\n---\nText.\n",
         "---\n\nA rule, and text below it.\n\n---\n",
+        "---\nMeeting with Olga: she said this: that.\nThen we left.\n---\nText.\n",
+        "---\n\nRemember: call Olga\nand also Bob [soon: today]\n\n---\n",
         "",
     ],
 )
@@ -71,3 +73,18 @@ def test_many_are_counted(examine: Examine) -> None:
     found = findings(examine, files)
     assert len(found) == 21
     assert found[-1].message == "5 more faults in the frontmatter of notes."
+
+
+def test_one_note_leaves_the_others_their_place(examine: Examine) -> None:
+    """Three faults of a note are told, each once, and the rest is a number."""
+    aliases = "".join(f"k{number}: [*a, *a]\n" for number in range(30))
+    found = findings(
+        examine, {"content/a.md": f"---\nto: &a x\n{aliases}---\n", "content/b.md": "---\na: 1\na: 2\n---\n"}
+    )
+    assert [(each.path, each.line) for each in found] == [
+        *(("content/a.md", line) for line in (2, 3, 4)),
+        ("content/a.md", None),
+        ("content/b.md", 3),
+    ]
+    assert found[3].message == "The frontmatter has 28 more faults."
+    assert len(set(found)) == len(found)
