@@ -12,7 +12,7 @@ from omnislash.brain.manifest import MANIFEST_FILE
 from omnislash.checks.faults import findings_of, shorten
 from omnislash.checks.findings import Check, Finding, Group, Severity
 from omnislash.checks.key_places import KeyPlaces
-from omnislash.core.corpora import EVERY_LINE, is_shadowed
+from omnislash.core.corpora import EVERY_LINE, MANAGED_ROOT, is_shadowed
 from omnislash.core.declarations import merge_declarations
 
 if TYPE_CHECKING:
@@ -72,11 +72,16 @@ class AgentMemory(Check):
                 self._manifest.line_of("memory", "report"),
                 "memory.report",
                 _MOVE,
+                _as_places(report),
             )
 
 
 def _quote(names: Iterable[str]) -> str:
     return ", ".join(repr(str(name)) for name in names)
+
+
+def _as_places(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{MANAGED_ROOT}/{line}" for line in lines)
 
 
 def _find_inert(config: BrainFiles) -> list[Finding]:
@@ -105,6 +110,7 @@ def _find_open_roles(roles: Iterable[Role]) -> list[Finding]:
             role.key_lines.get("memory.report"),
             "memory.report",
             _MOVE,
+            _as_places(role.declaration.report),
         )
         for role in roles
         if role.declaration is not None and role.declaration.report
@@ -130,6 +136,7 @@ def _find_lost(roles: Iterable[Role], config: BrainFiles) -> Iterator[Finding]:
                 role.key_lines.get("memory.read"),
                 "memory.read",
                 f"Name them too: read: ['*', {', '.join(lost)}].",
+                tuple(lost),
             )
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+from omnislash.checks.databases import query_state
 from omnislash.checks.examined import Area, Kind
 from omnislash.checks.faults import shorten
 from omnislash.checks.findings import Check, Group, fail, info, warn
 from omnislash.checks.placing import place_of
+from omnislash.checks.reaching import find_reach
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.core.lines import (
     DEFAULT_LINE,
@@ -22,12 +24,16 @@ from omnislash.core.lines import (
     find_segment_problem,
     fold_name,
     is_line_name,
+    kind_of,
+    parse_managed_path,
 )
+from omnislash.core.migration import is_older_than_lines, kept_message, taken_reason, unusable_reason
 from omnislash.core.periods import Level, find_period
+from omnislash.errors import InvalidNameError
 from omnislash.store.system_clock import file_time_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import date
 
     from omnislash.checks.examined import Examined, Listed, SeenFile
@@ -36,6 +42,9 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = f"{MANAGED_ROOT}/"
 _YEAR: Final = re.compile(r"[0-9]{4}")
+_MAIN: Final = f"{_PREFIX}{DEFAULT_LINE}"
+#: Where the writer makes directories in a line.
+_CALENDAR_DIRECTORY: Final = re.compile(r"[0-9]{4}(?:/(?:0[1-9]|1[0-2]))?|conflicts")
 #: The first heading of a text, where it is a day.
 _HEADING: Final = re.compile(r"\s*#[ \t]+([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*(?:\r?\n|\Z)")
 #: A copy that the writer kept, with what it is a copy of.
@@ -46,6 +55,11 @@ _TEMPORARY: Final = re.compile(r"\.omnislash-[0-9a-f]+\.(?P<kind>tmp|new)")
 _WRITING_S: Final = 60
 _ALMOST_MEMORY: Final = frozenset({"memory.md", "memory.markdown", "memory.txt", "memory.md.txt", "memory"})
 _MOVE: Final = "Start `omnislash worker` once, or write anything: that moves it there."
+_MEND_MAIN: Final = f"Make {_MAIN} a directory first; then `omnislash worker`, or any write, moves it there."
+_NO_FILE: Final = {Kind.DIRECTORY: "a directory", Kind.OTHER: "a socket, a pipe or a device"}
+#: The rows of unfinished changes came with the first tables of the state database.
+_FIRST_TABLES: Final = 1
+_OF_SYNC: Final = "sync:"
 
 
 class _Heading(NamedTuple):
@@ -66,11 +80,16 @@ class BrainLayout(Check):
     def __init__(self) -> None:
         """Start with nothing seen."""
         self._headings: list[_Heading] = []
+        #: What tells whether two files hold the same, by path: of loose files and of the line that they belong into.
+        self._sums: dict[str, int] = {}
 
     def see(self, file: SeenFile) -> None:
         """Take the day in the heading of a file of memory that is named like a day."""
-        if file.entry.area is not Area.MEMORY or not file.data:
+        if file.entry.area is not Area.MEMORY or file.data is None:
             return
+        first, _, rest = file.path.removeprefix(_PREFIX).partition("/")
+        if first == DEFAULT_LINE or not rest or _YEAR.fullmatch(first):
+            self._sums[file.path] = hash(file.data)
         placed = place_of(file.entry)
         if placed is None or placed.kind is not FileKind.DAILY:
             return
@@ -85,16 +104,52 @@ class BrainLayout(Check):
         entries = [entry for entry in brain.listing if entry.area is Area.MEMORY and entry.path != MANAGED_ROOT]
         dated = [(placed.period, entry) for entry in entries if (placed := place_of(entry)) and placed.period]
         today = brain.now.astimezone(brain.zone).date()
-        yield from shorten(list(_find_old(entries, brain)), "files of a brain older than lines")
+        blocked = list(_find_blocked(entries, brain))
+        told = {finding.path or "" for finding in blocked}
+        yield from shorten(blocked, "entries that keep things from being written")
+        yield from shorten(list(self._find_old(entries, brain)), "files of a brain older than lines")
         yield from shorten(list(_find_copies(entries)), "conflict copies")
-        yield from shorten(list(_find_temporary(brain.listing)), "temporary files")
+        yield from shorten(list(_find_temporary(brain)), "temporary files")
         yield from shorten(list(_find_almost_memory(entries)), f"files named almost like {MEMORY_FILE}")
         yield from shorten(list(_find_misplaced(entries)), "files below a year that nothing reads")
         yield from shorten(list(self._find_headings()), "files with another day in their heading")
         yield from shorten(list(_find_future(dated, today)), "daily logs of days to come")
         yield from shorten(list(_find_open_periods(dated, today)), "summaries of periods that are not over")
-        yield from shorten(list(_find_specials(entries)), "links, sockets and the like")
-        yield from shorten(list(_find_strays(entries)), "files that are no notes")
+        yield from shorten(list(_find_specials(entries, told)), "links, sockets and the like")
+        yield from shorten(list(_find_strays(entries, told)), "files that are no notes")
+
+    def _find_old(self, entries: Sequence[Listed], brain: Examined) -> Iterator[Finding]:
+        """Yield what a brain older than lines has at the root of `memory/`, a whole year as one, as migration judges it."""
+        found = brain.by_path.get(_MAIN)
+        is_open = found is None or found.kind is Kind.DIRECTORY
+        for entry in entries:
+            parts = _parts(entry)
+            if len(parts) > 1 or entry.kind not in {Kind.FILE, Kind.DIRECTORY}:
+                continue
+            if is_older_than_lines(entry.name, is_directory=entry.kind is Kind.DIRECTORY):
+                yield from self._judge_old(entry, entries, brain) if is_open else [_tell_old(entry, _MEND_MAIN)]
+
+    def _judge_old(self, entry: Listed, entries: Sequence[Listed], brain: Examined) -> Iterator[Finding]:
+        reason = unusable_reason(entry.name)
+        if reason is not None:
+            hint = "Rename it; `omnislash worker`, or any write, then moves it."
+            yield warn(_kept(entry, reason), path=entry.shown, hint=hint, about=(_MAIN,))
+            return
+        if entry.kind is Kind.DIRECTORY and _kind_at(_goal(entry), brain) is Kind.DIRECTORY:
+            moving, stuck = _sort([each for each in entries if each.path.startswith(f"{entry.path}/")], brain)
+        else:
+            moving, stuck = (False, [entry]) if _goal(entry) in brain.by_path else (True, [])
+        if moving or not stuck:
+            yield _tell_old(entry, _MOVE)
+        yield from map(self._tell_taken, stuck)
+
+    def _tell_taken(self, entry: Listed) -> Finding:
+        goal = _goal(entry)
+        sums = [self._sums.get(path) for path in (entry.path, goal)]
+        is_same = sums[0] is not None and sums[0] == sums[1]
+        message = _kept(entry, taken_reason(entry.path.removeprefix(_PREFIX), is_same=is_same))
+        hint = f"Bring the two together in {_show(goal)}, and delete {entry.shown}."
+        return warn(message, path=entry.shown, hint=f"Delete {entry.shown}." if is_same else hint, about=(goal,))
 
     def _find_headings(self) -> Iterator[Finding]:
         for entry, day, line in self._headings:
@@ -124,21 +179,77 @@ def _find_root_problems(brain: Examined) -> Iterator[Finding]:
         yield fail(message, path=MANAGED_ROOT, hint="Move it away; the first write makes the directory.")
 
 
-def _find_old(entries: Iterable[Listed], brain: Examined) -> Iterator[Finding]:
-    """Yield what a brain older than lines has at the root of `memory/`, whole years as one."""
+def _goal(entry: Listed) -> str:
+    """Return where an entry of a brain older than lines belongs."""
+    return f"{_MAIN}/{entry.path.removeprefix(_PREFIX)}"
+
+
+def _kind_at(path: str, brain: Examined) -> Kind | None:
+    entry = brain.by_path.get(path)
+    return None if entry is None else entry.kind
+
+
+def _sort(entries: Iterable[Listed], brain: Examined) -> tuple[bool, list[Listed]]:
+    """Return whether something of a year can move, and what can't because its place is taken."""
+    stuck: list[Listed] = []
+    moving = False
     for entry in entries:
-        first, *rest = _parts(entry)
-        is_year = _YEAR.fullmatch(first) is not None
-        target = f"{MANAGED_ROOT}/{DEFAULT_LINE}/{'/'.join([first, *rest])}"
-        if not (is_year or (not rest and entry.is_markdown and not first.startswith("."))):
+        if any(entry.path.startswith(f"{each.path}/") for each in stuck):
             continue
-        if entry.kind is Kind.FILE and target in brain.by_path:
-            message = f"{entry.shown} is older than lines and can't move: {target} is there already."
-            hint = f"Join the two by hand in {target}, and delete {entry.shown}."
-            yield warn(message, path=entry.shown, hint=hint)
-        elif not rest and entry.kind in {Kind.FILE, Kind.DIRECTORY}:
-            message = f"{entry.shown} is older than lines, so nothing reads it; it belongs in {target}."
-            yield warn(message, path=entry.shown, hint=_MOVE)
+        goal = _kind_at(_goal(entry), brain)
+        if goal is not None and not goal is entry.kind is Kind.DIRECTORY:
+            stuck.append(entry)
+        moving = moving or goal is None
+    return moving, stuck
+
+
+def _tell_old(entry: Listed, hint: str) -> Finding:
+    message = f"{entry.shown} is older than lines, so nothing reads it; it belongs in {_show(_goal(entry))}."
+    return warn(message, path=entry.shown, hint=hint, about=(_goal(entry),))
+
+
+def _kept(entry: Listed, reason: str) -> str:
+    return kept_message(entry.path.removeprefix(_PREFIX), reason)
+
+
+def _show(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+# -- what keeps things from being written ----------------------------------------------------------------------------
+
+
+def _find_blocked(entries: Iterable[Listed], brain: Examined) -> Iterator[Finding]:
+    """Yield what stands where the writer makes a directory or a file of its own (O-03)."""
+    reach = find_reach(brain.config)
+    lines = {DEFAULT_LINE, *reach.written, *reach.deposited}
+    for entry in entries:
+        line, *rest = _parts(entry)
+        if not rest:
+            if line in lines and entry.kind in {Kind.FILE, Kind.OTHER}:
+                message = f"{entry.shown} is no directory, so nothing can be written into the line {line!r}."
+                yield fail(message, path=entry.shown, hint="Move it away; the next write makes the directory.")
+        elif is_line_name(line):
+            yield from _judge_place(entry, "/".join(rest))
+
+
+def _judge_place(entry: Listed, place: str) -> Iterator[Finding]:
+    """Yield that an entry is of the wrong kind for its place in a line."""
+    if entry.kind is Kind.FILE and _CALENDAR_DIRECTORY.fullmatch(place):
+        what = "conflict copies" if place == _CONFLICTS else "logs and summaries"
+        message = f"{entry.shown} is no directory, so no {what} of that place can be written."
+        yield fail(message, path=entry.shown, hint="Move it away; the next write makes the directory.")
+    elif entry.kind in _NO_FILE and _is_kept_by_writer(entry.path):
+        message = f"{entry.shown} is {_NO_FILE[entry.kind]}, so nothing can be read from it or written to it."
+        yield fail(message, path=entry.shown, hint="Move it away; the next write makes the file.")
+
+
+def _is_kept_by_writer(path: str) -> bool:
+    """Tell whether a place is that of a MEMORY.md, of a log or of a summary."""
+    try:
+        return path.endswith(".md") and kind_of(parse_managed_path(path.removeprefix(_PREFIX))) is not FileKind.DOCUMENT
+    except InvalidNameError:
+        return False
 
 
 # -- what a writer left ----------------------------------------------------------------------------------------------
@@ -153,21 +264,39 @@ def _find_copies(entries: Iterable[Listed]) -> Iterator[Finding]:
             yield warn(message, path=entry.shown, hint=hint)
 
 
-def _find_temporary(entries: Iterable[Listed]) -> Iterator[Finding]:
+def _find_temporary(brain: Examined) -> Iterator[Finding]:
+    """Yield what a crash left; only what an unfinished change names is cleared up without a person."""
     now = file_time_ns()
-    for entry in entries:
-        found = _TEMPORARY.fullmatch(entry.name) if entry.kind is Kind.FILE else None
-        if found is None or now - entry.mtime_ns < _WRITING_S * 1_000_000_000:
-            continue
-        if found["kind"] == "tmp":
-            message = f"{entry.shown} was left by a write that was cut off; it holds nothing that was promised."
-            hint = "Start `omnislash worker` once, which removes it; delete it if it is still there after that."
-        else:
-            message = f"{entry.shown} was left by a write that was cut off, and may be the only copy of what it holds."
-            hint = (
-                "Start `omnislash worker` once, which puts it in its place; if it stays, read it before you delete it."
-            )
-        yield warn(message, path=entry.shown, hint=hint)
+    old = [
+        (entry, found["kind"])
+        for entry in brain.listing
+        if entry.kind is Kind.FILE
+        and (found := _TEMPORARY.fullmatch(entry.name)) is not None
+        and now - entry.mtime_ns >= _WRITING_S * 1_000_000_000
+    ]
+    known = _find_changes(brain) if old else {}
+    for entry, kind in old:
+        batch = known.get(entry.path.rpartition(".")[0])
+        yield _tell_temporary(entry, batch, is_whole=kind == "new")
+
+
+def _find_changes(brain: Examined) -> dict[str, str]:
+    """Return the temporary names of unfinished changes, each with its batch."""
+    rows = query_state(brain, "list_changes", since=_FIRST_TABLES)
+    return {f"{_PREFIX}{row['path']}".rpartition("/")[0] + f"/{row['temp']}": row["batch"] for row in rows}
+
+
+def _tell_temporary(entry: Listed, batch: str | None, *, is_whole: bool) -> Finding:
+    what = "and may be the only copy of what it holds" if is_whole else "and holds nothing that was promised"
+    message = f"{entry.shown} was left by a write that was cut off, {what}."
+    if batch is not None:
+        command = "omnislash sync run" if batch.startswith(_OF_SYNC) else "omnislash worker"
+        hint = f"Start `{command}` once, which {'puts it in its place' if is_whole else 'removes it'}."
+    elif is_whole:
+        hint = "No unfinished write knows it: read it, take over what is missing in its file, then delete it."
+    else:
+        hint = "No unfinished write knows it: delete it."
+    return warn(message, path=entry.shown, hint=hint)
 
 
 # -- names and days that contradict their place ----------------------------------------------------------------------
@@ -238,9 +367,9 @@ def _find_open_periods(dated: Iterable[tuple[Period, Listed]], today: date) -> I
 # -- what is no note -------------------------------------------------------------------------------------------------
 
 
-def _find_specials(entries: Iterable[Listed]) -> Iterator[Finding]:
+def _find_specials(entries: Iterable[Listed], told: Collection[str]) -> Iterator[Finding]:
     for entry in entries:
-        if entry.name.startswith("."):
+        if entry.name.startswith(".") or entry.path in told:
             continue
         if entry.kind is Kind.LINK:
             message = f"{entry.shown} is a link, and neither search nor the listing of a line follows one."
@@ -250,11 +379,11 @@ def _find_specials(entries: Iterable[Listed]) -> Iterator[Finding]:
             yield warn(message, path=entry.shown, hint="Delete it.")
 
 
-def _find_strays(entries: Iterable[Listed]) -> Iterator[Finding]:
+def _find_strays(entries: Iterable[Listed], told: Collection[str]) -> Iterator[Finding]:
     """Yield the files that no tool reads; those that end or are named almost like notes are told elsewhere."""
     for entry in entries:
         name = entry.name
         if entry.kind is not Kind.FILE or name.startswith(".") or name.lower().endswith((".md", ".markdown")):
             continue
-        if fold_name(name) not in _ALMOST_MEMORY:
+        if fold_name(name) not in _ALMOST_MEMORY and entry.path not in told:
             yield info(f"{entry.shown} is no note: only files that end in .md are read.", path=entry.shown)

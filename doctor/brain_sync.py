@@ -11,8 +11,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from omnislash.brain.manifest import MANIFEST_FILE
-from omnislash.checks.databases import has_writer, query_state
-from omnislash.checks.findings import Check, Group, info, warn
+from omnislash.checks.databases import has_writer, is_closed, query_state
+from omnislash.checks.findings import ANYTHING, Check, Group, info, warn
 from omnislash.checks.instants import parse_instant, show_instant
 from omnislash.core.credentials import mask_secrets
 
@@ -48,7 +48,7 @@ class BrainSyncCheck(Check):
             yield info("`sync.enabled` is false: a worker commits nothing by itself.", path=MANIFEST_FILE, hint=hint)
         rows = query_state(brain, "last_sync", since=_TABLES)
         if not rows:
-            if enabled:
+            if enabled and not is_closed(brain):
                 yield info("Brain-sync has not run here yet.", hint="Run `omnislash sync run`, or `omnislash worker`.")
             return
         last = rows[0]
@@ -56,9 +56,9 @@ class BrainSyncCheck(Check):
         when = show_instant(at, brain)
         message = " ".join(mask_secrets(last["message"]).split())[:_MESSAGE_CHARS]
         if last["outcome"] in {"stopped", "failed"}:
-            yield warn(f"The last sync, {when}, {last['outcome']}: {message}", hint=_STATUS)
+            yield warn(f"The last sync, {when}, {last['outcome']}: {message}", hint=_STATUS, about=(ANYTHING,))
             return
-        yield info(f"The last sync, {when}: {message}")
+        yield info(f"The last sync, {when}: {message}", about=(ANYTHING,))
         # A tick that finds nothing to do is noted once: only behind work that was done the next one has to leave a row.
         if enabled and last["outcome"] == "done" and at is not None and brain.now - at > _OVERDUE:
             yield _tell_overdue(brain, when)

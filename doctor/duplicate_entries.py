@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from omnislash.checks.faults import shorten
+from omnislash.checks.faults import SHOWN_MAX, shorten
 from omnislash.checks.findings import Check, Group, info, warn
 from omnislash.checks.placing import place_of
 from omnislash.core.credentials import mask_secrets
@@ -64,9 +64,15 @@ class DuplicateEntries(Check):
         if not _may_hold_twins(file.text, timed=placed.kind is FileKind.DAILY):
             return
         if placed.kind is FileKind.DAILY:
-            self._daily += _find_in_log(file)
+            self._see_log(file)
         else:
             self._see_memory(file)
+
+    def _see_log(self, file: SeenFile) -> None:
+        for first, second in _twins(file.text, timed=True):
+            # Of a log that was doubled whole, only what is shown is put into words; the rest is counted.
+            is_shown = len(self._daily) < SHOWN_MAX
+            self._daily.append(_tell_in_log(file, first, second) if is_shown else self._daily[0])
 
     def _see_memory(self, file: SeenFile) -> None:
         starts = [section.start for section in parse_memory(file.text).sections]
@@ -131,10 +137,8 @@ def _twins(text: str, *, timed: bool) -> Iterator[tuple[Entry, Entry]]:
             first[key] = entry
 
 
-def _find_in_log(file: SeenFile) -> Iterator[Finding]:
-    for first, second in _twins(file.text, timed=True):
-        message = f"{_name(second)} stands in line {first.line} too."
-        yield info(message, path=file.entry.shown, line=second.line)
+def _tell_in_log(file: SeenFile, first: Entry, second: Entry) -> Finding:
+    return info(f"{_name(second)} stands in line {first.line} too.", path=file.entry.shown, line=second.line)
 
 
 def _name(entry: Entry) -> str:

@@ -5,8 +5,8 @@ Rules: DOCTOR-16; architecture.md section 4.
 
 from __future__ import annotations
 
+import errno
 import os
-import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -15,6 +15,7 @@ from omnislash.checks.faults import shorten
 from omnislash.checks.findings import Check, Group, fail, info, warn
 from omnislash.checks.listing import BYTES_MAX
 from omnislash.checks.mounts import find_mount
+from omnislash.checks.quoting import quote_path
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.store.system_clock import file_time_ns
 
@@ -65,7 +66,7 @@ class FileSystem(Check):
         """Take a file that can't be read; one that is too large is told elsewhere."""
         if file.data is None and file.entry.size <= BYTES_MAX:
             message = f"{file.entry.shown} can't be read: {file.problem}."
-            hint = "Give this user read access to it."
+            hint = f"Give this user read access: chmod u+r {quote_path(file.path)}, or chown it."
             self._unreadable.append(fail(message, path=file.entry.shown, hint=hint))
 
     def conclude(self, brain: Examined) -> Iterable[Finding]:
@@ -90,7 +91,16 @@ def _find_unlistable(brain: Examined) -> Iterator[Finding]:
     for path, reason in sorted(brain.unlistable.items()):
         shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         message = f"{shown} can't be listed: {reason}. Nothing in it was looked at."
-        yield fail(message, path=shown, hint="Give this user access to the directory.")
+        yield fail(message, path=shown, hint=_advise(path, reason))
+
+
+def _advise(path: str, reason: str) -> str:
+    """Return what opens a directory that could not be listed."""
+    if reason == os.strerror(errno.ENAMETOOLONG).lower():
+        return "Move what lies in it up, or give it and the directories above shorter names."
+    if reason != os.strerror(errno.EACCES).lower():
+        return "Look at the health of the disk, and whether it is mounted."
+    return f"Give this user access: chmod u+rwx {quote_path(path)}, or chown it."
 
 
 def _find_room(brain: Examined) -> Iterator[Finding]:
@@ -114,7 +124,7 @@ def _find_read_only(brain: Examined) -> Iterator[Finding]:
         return
     for name in (MANAGED_ROOT, brain.state_directory.name):
         place = brain.root / name
-        if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
+        if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):  # noqa: PTH112 - False where none may look
             message = f"This user may not write in {name}/, so nothing can be remembered."
             yield fail(message, path=name, hint=f"Give it write access: chmod u+rwx {name}, or chown it.")
 
@@ -127,7 +137,7 @@ def _find_write_protected(brain: Examined) -> Iterator[Finding]:
         is_note = entry.area is Area.MEMORY and entry.is_markdown
         if is_note and not entry.mode & _OWNER_WRITES:
             message = f"{entry.shown} is marked read-only, so writes to it are refused."
-            yield warn(message, path=entry.shown, hint=f"Allow them: chmod u+w {shlex.quote(entry.shown)}")
+            yield warn(message, path=entry.shown, hint=f"Allow them: chmod u+w {quote_path(entry.path)}")
 
 
 def _find_open_to_writers(brain: Examined) -> Iterator[Finding]:
@@ -136,7 +146,7 @@ def _find_open_to_writers(brain: Examined) -> Iterator[Finding]:
         is_ours = entry.kind in {Kind.FILE, Kind.DIRECTORY} and (entry.area is not Area.TOP or _is_setting(entry))
         if is_ours and entry.mode & _OTHERS_WRITE:
             message = f"Every user of this machine may change {entry.shown} (mode {entry.mode:o})."
-            yield warn(message, path=entry.shown, hint=f"Take that back: chmod o-w {shlex.quote(entry.shown)}")
+            yield warn(message, path=entry.shown, hint=f"Take that back: chmod o-w {quote_path(entry.path)}")
 
 
 def _is_setting(entry: Listed) -> bool:

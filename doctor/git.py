@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from omnislash.checks.examined import Area, Kind
 from omnislash.checks.faults import shorten
-from omnislash.checks.findings import Check, Group, fail, info, warn
+from omnislash.checks.findings import ANYTHING, Check, Group, fail, info, warn
 from omnislash.checks.git_reading import (
     explain_ignored,
     find_locks,
@@ -25,6 +25,7 @@ from omnislash.checks.git_reading import (
     read_status,
 )
 from omnislash.checks.instants import show_instant
+from omnislash.checks.quoting import quote_path
 from omnislash.core.conflict_marks import find_conflict_marks
 from omnislash.core.credentials import find_secret
 from omnislash.errors import GitTroubleError
@@ -47,6 +48,10 @@ _ASKED: Final = 20
 _PASSWORD: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/@:\s]*:[^/@\s]+@", re.IGNORECASE)
 _MACHINE: Final = f"memory/{INDEX_FILE}"
 _SYNC: Final = "Run `omnislash sync run`."
+#: What brain-sync leaves alone is committed, pulled and pushed as the repository around it is.
+_BY_HAND: Final = "Commit it by hand: brain-sync leaves a part of a larger repository alone."
+#: Files of this machine, each with the rule that keeps git from taking it: `git add --all` would.
+_OWN: Final = ((".omnislash/state.db", ".omnislash/"), (_MACHINE, f"{_MACHINE}*"))
 _ENDINGS: Final = {
     "merge": "`git merge --continue`, or take it back with `git merge --abort`",
     "rebase": "`git rebase --continue`, or take it back with `git rebase --abort`",
@@ -91,7 +96,7 @@ class GitCheck(Check):
             else:
                 yield from _look(brain, repository)
         except GitTroubleError as error:
-            yield warn(f"Git can't tell how the brain stands: {error.message}", hint=error.hint)
+            yield warn(f"Git can't tell how the brain stands: {error.message}", hint=error.hint, about=(ANYTHING,))
         yield from shorten(self._marks, "files with conflict marks")
 
 
@@ -108,13 +113,16 @@ def _explain_none(brain: Examined) -> Iterator[Finding]:
 
 def _look(brain: Examined, repository: Repository) -> Iterator[Finding]:
     status = read_status(repository)
-    yield from _tell_locks(brain, repository)
-    yield from _tell_head(repository, status)
+    is_left_alone = repository.is_nested and not brain.config.manifest.sync.nested
+    commit = _BY_HAND if is_left_alone else _SYNC
+    yield from _tell_locks(brain, repository, is_left_alone=is_left_alone)
+    yield from _tell_head(repository, status, commit)
     yield from _tell_unmerged(status)
     yield from _tell_tracked(repository)
+    yield from _tell_open(brain, repository)
     yield from _tell_ignored(brain, repository)
     yield from _tell_inner(brain)
-    yield from _tell_uncommitted(brain, status)
+    yield from _tell_uncommitted(brain, status, commit)
     yield from _tell_remote(brain, repository, status)
     yield from _tell_settings(brain, repository)
     yield from _tell_nested(brain, repository)
@@ -123,7 +131,7 @@ def _look(brain: Examined, repository: Repository) -> Iterator[Finding]:
 # -- what hinders git ------------------------------------------------------------------------------------------------
 
 
-def _tell_locks(brain: Examined, repository: Repository) -> Iterator[Finding]:
+def _tell_locks(brain: Examined, repository: Repository, *, is_left_alone: bool) -> Iterator[Finding]:
     for name, _, changed_at in find_locks(repository):
         age = max(0.0, brain.now.timestamp() - changed_at)
         message = f"Git's lock {name} is {_say_age(age)} old"
@@ -131,12 +139,12 @@ def _tell_locks(brain: Examined, repository: Repository) -> Iterator[Finding]:
             yield info(f"{message}; a git command may be at work.", path=f".git/{name}")
             continue
         hint = f"Remove {name} from the .git directory once no git command runs."
-        if name == "index.lock":
+        if name == "index.lock" and not is_left_alone:
             hint = f"{_SYNC} It removes the lock when no process holds it."
         yield warn(f"{message}: nothing can be committed while it lies there.", path=f".git/{name}", hint=hint)
 
 
-def _tell_head(repository: Repository, status: GitStatus) -> Iterator[Finding]:
+def _tell_head(repository: Repository, status: GitStatus, commit: str) -> Iterator[Finding]:
     begun = repository.find_open_operation()
     if begun is not None:
         message = f"A {begun} was begun and not ended: brain-sync commits nothing until it is."
@@ -145,7 +153,7 @@ def _tell_head(repository: Repository, status: GitStatus) -> Iterator[Finding]:
         message = "HEAD is detached: commits would be on no branch, so brain-sync makes none."
         yield warn(message, hint="Run `git switch` with the name of your branch, then `omnislash sync run`.")
     if not status.has_commits:
-        yield info("There is no commit yet.", hint=_SYNC)
+        yield info("There is no commit yet.", hint=commit)
 
 
 def _tell_unmerged(status: GitStatus) -> Iterator[Finding]:
@@ -153,7 +161,7 @@ def _tell_unmerged(status: GitStatus) -> Iterator[Finding]:
         fail(
             f"{_shown(path)} is unmerged: git waits for somebody to choose between two versions.",
             path=_shown(path),
-            hint=f"Settle it in the file, then run `git add -- {_shown(path)}`.",
+            hint=f"Settle it in the file, then run `git add -- {quote_path(path)}`.",
         )
         for path in status.unmerged
     ]
@@ -171,11 +179,11 @@ def _tell_tracked(repository: Repository) -> Iterator[Finding]:
         what = (
             f"{_name(own)} {'is' if len(own) == 1 else 'are'} tracked by git, and belong{'s' if len(own) == 1 else ''}"
         )
-        hint = "Run `git rm -r --cached .omnislash`, and put `.omnislash/` into .gitignore."
+        hint = "Run `git rm -r -f --cached .omnislash`, which keeps the files, and put `.omnislash/` into .gitignore."
         yield warn(f"{what} to this machine alone.", path=_shown(own[0]), hint=hint)
     for path in tracked:
         if path.startswith(_MACHINE):
-            hint = f"Run `git rm --cached {path}`, and put `{_MACHINE}*` into .gitignore."
+            hint = f"Run `git rm -f --cached -- {path}`, which keeps the file, and put `{_MACHINE}*` into .gitignore."
             yield warn(
                 f"{path} is tracked by git: it is made from the files and changes all the time.", path=path, hint=hint
             )
@@ -185,7 +193,25 @@ def _tell_tracked(repository: Repository) -> Iterator[Finding]:
 
 def _tell_temporary(path: str) -> Finding:
     message = f"{_shown(path)} is a temporary file of omnislash, and tracked by git."
-    return warn(message, path=_shown(path), hint=f"Run `git rm --cached -- {_shown(path)}`.")
+    hint = f"Run `git rm -f --cached -- {quote_path(path)}`, which keeps the file."
+    return warn(message, path=_shown(path), hint=hint)
+
+
+def _tell_open(brain: Examined, repository: Repository) -> Iterator[Finding]:
+    """Yield that git would take files of this machine, because no rule tells it to ignore them.
+
+    `.omnislash/` brings such a rule with it when it is made.
+    """
+    tracked = set(list_tracked(repository, *(path for path, _ in _OWN)))
+    own = [(path, rule) for path, rule in _OWN if path == _MACHINE or brain.state_directory.name in brain.by_path]
+    asked = {path: rule for path, rule in own if path not in tracked}
+    ignored = {each.path for each in explain_ignored(repository, asked) if not each.rule.startswith("!")}
+    rules = [rule for path, rule in asked.items() if path not in ignored]
+    if rules:
+        places = " and ".join(rule.rstrip("*") for rule in rules)
+        message = f"Git does not ignore {places}, of this machine alone: `git add --all` would take it in."
+        lines = " and ".join(f"the line `{rule}`" for rule in rules)
+        yield warn(message, path=".gitignore", hint=f"Add {lines} to the .gitignore of the brain.")
 
 
 def _tell_ignored(brain: Examined, repository: Repository) -> Iterator[Finding]:
@@ -228,7 +254,7 @@ def _tell_inner(brain: Examined) -> Iterator[Finding]:
             yield warn(message, path=place, hint=f"Remove {entry.shown}, unless that is what you want.")
 
 
-def _tell_uncommitted(brain: Examined, status: GitStatus) -> Iterator[Finding]:
+def _tell_uncommitted(brain: Examined, status: GitStatus, commit: str) -> Iterator[Finding]:
     """Yield memory that has lain uncommitted for more than a day."""
     before = (brain.now - _PATIENCE).timestamp() * 1e9
     changed = {*status.changed, *status.untracked}
@@ -247,7 +273,7 @@ def _tell_uncommitted(brain: Examined, status: GitStatus) -> Iterator[Finding]:
     what = "1 file of memory has" if len(old) == 1 else f"{len(old)} files of memory have"
     names = _name([entry.path for entry in old])
     message = f"{what} not been committed for more than a day, the oldest since {show_instant(since, brain)}: {names}."
-    yield warn(message, path=old[0].shown, hint=_SYNC)
+    yield warn(message, path=old[0].shown, hint=commit, about=[entry.path for entry in old])
 
 
 # -- remotes and settings --------------------------------------------------------------------------------------------
@@ -256,9 +282,11 @@ def _tell_uncommitted(brain: Examined, status: GitStatus) -> Iterator[Finding]:
 def _tell_remote(brain: Examined, repository: Repository, status: GitStatus) -> Iterator[Finding]:
     if status.upstream is None:
         return
+    by_hand = repository.is_nested or not brain.config.manifest.sync.push
+    pull, push = ("Run `git pull`.", "Run `git push`.") if by_hand else (_SYNC, _SYNC)
     if status.behind:
         message = f"{_shown(status.upstream)} has {_count(status.behind)} that are not here, as of the last fetch."
-        yield info(message, hint=_SYNC)
+        yield info(message, hint=pull)
     if not status.ahead:
         return
     made_at = read_oldest_unpushed(repository, status.ahead)
@@ -268,7 +296,7 @@ def _tell_remote(brain: Examined, repository: Repository, status: GitStatus) -> 
     if since is not None:
         message += f", the oldest of {show_instant(since, brain)}"
     is_late = since is not None and brain.now - since > _PATIENCE and brain.config.manifest.sync.push
-    yield (warn if is_late else info)(f"{message}.", hint=_SYNC)
+    yield (warn if is_late else info)(f"{message}.", hint=push)
 
 
 def _tell_settings(brain: Examined, repository: Repository) -> Iterator[Finding]:

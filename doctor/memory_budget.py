@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from omnislash.brain.manifest import MANIFEST_FILE
+from omnislash.checks.examined import Kind
 from omnislash.checks.faults import shorten
 from omnislash.checks.findings import Check, Finding, Group, info, warn
 from omnislash.core.budgets import Reading, count_chars, effective_budget
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
     from omnislash.checks.examined import Examined, Listed, SeenFile
 
+_NOT_A_FILE: Final = {
+    Kind.DIRECTORY: "a directory",
+    Kind.LINK: "a link, which doctor doesn't follow",
+    Kind.OTHER: "a socket, a pipe or a device",
+}
 _MEMORY: Final = re.compile(rf"{MANAGED_ROOT}/([^/]+)/{re.escape(MEMORY_FILE)}")
 
 
@@ -58,12 +64,18 @@ class MemoryBudget(Check):
     def _judge(self, line: str, brain: Examined) -> tuple[Finding, bool]:
         """Return the finding of a line, and whether it is over its budget."""
         path = f"{MANAGED_ROOT}/{line}/{MEMORY_FILE}"
-        file = self._files.get(line)
+        file, entry = self._files.get(line), brain.by_path.get(path)
         memory = brain.config.manifest.memory
         budget = effective_budget(memory.file_max_chars, memory.line_budgets, line)
+        if f"{MANAGED_ROOT}/{line}" in brain.unlistable:
+            return info(
+                f"The line {line!r} can't be listed, so its {MEMORY_FILE} can't be measured.", about=(path,)
+            ), False
+        if entry is not None and entry.kind is not Kind.FILE:
+            return info(f"{path} can't be measured: it is {_NOT_A_FILE[entry.kind]}.", path=path), False
         if file is None:
             reading = Reading(count_chars(""), budget.limit)
-            return info(f"The line {line!r} has no {MEMORY_FILE} yet: {reading.render()}."), False
+            return info(f"The line {line!r} has no {MEMORY_FILE} yet: {reading.render()}.", about=(path,)), False
         if file.data is None:
             return info(f"{path} can't be measured: {file.problem}.", path=path), False
         # As the writer reads it: every byte that is no UTF-8 counts.

@@ -6,7 +6,7 @@ Rules: LINE-10 to LINE-12, LINE-O2, MIGRATE-07 to MIGRATE-09, SCOPE-13, PERIOD-0
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from omnislash.brain.config import PROJECT_FILE
@@ -15,8 +15,8 @@ from omnislash.brain.nearest import suggest
 from omnislash.checks.faults import findings_of, shorten
 from omnislash.checks.findings import Check, Finding, Group, Severity, warn
 from omnislash.checks.key_places import KeyPlaces
-from omnislash.core.corpora import EVERY_LINE, MANAGED_ROOT
-from omnislash.core.declarations import merge_declarations
+from omnislash.checks.reaching import find_reach
+from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.core.lines import DEFAULT_LINE
 
 if TYPE_CHECKING:
@@ -24,31 +24,11 @@ if TYPE_CHECKING:
 
     from omnislash.brain.files import BrainFiles
     from omnislash.checks.examined import Examined, Listed, SeenFile
-    from omnislash.core.declarations import Declaration
+    from omnislash.checks.reaching import Reach
 
 #: A directory of a brain older than lines; the check of the layout names it.
 _YEAR: Final = re.compile(rf"{MANAGED_ROOT}/[0-9]{{4}}")
 _MAYBE: Final = " A file that does not load may be the one that does; mend that first."
-
-
-@dataclass(slots=True)
-class _Reach:
-    """The lines that agents name, in whatever way."""
-
-    written: set[str] = field(default_factory=set)
-    read: set[str] = field(default_factory=set)
-    deposited: set[str] = field(default_factory=set)
-
-    def add(self, merged: Declaration | None) -> None:
-        """Take the block of one agent."""
-        if merged is not None:
-            self.written.add(merged.write or DEFAULT_LINE)
-            self.read |= {*(merged.read or ()), *(merged.recall or ())}
-            self.deposited |= set(merged.report or ())
-
-    def reads(self, line: str) -> bool:
-        """Tell whether an agent may see a line."""
-        return bool({line, EVERY_LINE} & self.read) or line in self.written
 
 
 class MemoryLines(Check):
@@ -76,14 +56,14 @@ class MemoryLines(Check):
 
     def conclude(self, brain: Examined) -> Iterable[Finding]:
         """Return directories that are no line, lines that nobody uses, and settings for lines that do not exist."""
-        reach = _find_reach(brain.config)
+        reach = find_reach(brain.config)
         return [
             *shorten(list(_list_no_lines(brain)), "directories that are no lines"),
             *shorten(list(_find_unused(brain.config, reach)), "lines that no agent sees"),
             *shorten(list(self._find_unborn(brain.config, reach)), "settings for lines that do not exist"),
         ]
 
-    def _find_unborn(self, config: BrainFiles, reach: _Reach) -> Iterator[Finding]:
+    def _find_unborn(self, config: BrainFiles, reach: Reach) -> Iterator[Finding]:
         """Yield a warning for each line of the manifest that nobody writes and no directory holds."""
         memory = config.manifest.memory
         known = reach.written | set(config.lines_on_disk)
@@ -99,6 +79,7 @@ class MemoryLines(Check):
                         self._manifest.line_of(*path),
                         ".".join(path),
                         suggest(name, known) or "Correct the name, or delete the setting.",
+                        (f"{MANAGED_ROOT}/{name}",),
                     )
 
 
@@ -115,17 +96,7 @@ def _list_no_lines(brain: Examined) -> Iterator[Finding]:
             yield finding
 
 
-def _find_reach(config: BrainFiles) -> _Reach:
-    reach = _Reach()
-    manifest = config.manifest.memory.to_declaration()
-    for role in config.roles.values():
-        reach.add(merge_declarations(manifest, role.declaration, None))
-    for beat in (*config.heartbeats.values(), *config.hooks.values()):
-        reach.add(merge_declarations(manifest, config.roles[beat.role].declaration, beat.declaration))
-    return reach
-
-
-def _find_unused(config: BrainFiles, reach: _Reach) -> Iterator[Finding]:
+def _find_unused(config: BrainFiles, reach: Reach) -> Iterator[Finding]:
     """Yield a warning for each line on disk that no agent sees (LINE-11, MIGRATE-08), with what to do (MIGRATE-09)."""
     maybe = _MAYBE if config.faults else ""
     for line in sorted(config.lines_on_disk):

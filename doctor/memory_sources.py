@@ -90,12 +90,14 @@ class MemorySources(Check):
 
     def _tell(self, severity: Severity, message: str, source: str, hint: str | None) -> Finding:
         line = self._project.line_of("memory", "sources", entry=source)
-        return Finding(severity, message, PROJECT_FILE, line, _KEY, hint)
+        return Finding(severity, message, PROJECT_FILE, line, _KEY, hint, (source,))
 
 
 def _find_problem(source: str, brain: Examined) -> str | None:
     """Return why there is nothing to find in a source, as the end of a sentence."""
     entry = brain.by_path.get(source)
+    if entry is None and source in brain.unlistable:
+        return None
     if entry is None:
         return "does not exist, so there is nothing to find in it."
     if entry.kind is Kind.DIRECTORY:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from omnislash.checks.databases import has_writer, query_state
-from omnislash.checks.findings import Check, Group, info, warn
+from omnislash.checks.databases import has_writer, is_closed, query_state
+from omnislash.checks.findings import ANYTHING, Check, Group, info, warn
 from omnislash.checks.instants import parse_instant, show_instant
 from omnislash.core.credentials import mask_secrets
 from omnislash.store.locks import is_locked
@@ -65,10 +65,11 @@ def _judge(brain: Examined, kind: str, beat: Beat, row: sqlite3.Row) -> Iterator
     reason = " ".join(mask_secrets(reason).split())[:_REASON_CHARS]
     at = show_instant(parse_instant(row["due_at"] if outcome == "missed" else row["started_at"]), brain)
     message = f"The last run of the {kind} {beat.id}, {at}, {_HOW[outcome]}."
+    about: tuple[str, ...] = ()
     if reason and outcome != "missed":
-        message = f"{message[:-1]}: {reason}"
+        message, about = f"{message[:-1]}: {reason}", (ANYTHING,)
     again = f"Run `omnislash heartbeat run {beat.id}`." if kind == "heartbeat" else "It runs again at its next event."
-    yield warn(message, path=beat.path, hint=_KEEP_WORKER if outcome == "missed" else again)
+    yield warn(message, path=beat.path, hint=_KEEP_WORKER if outcome == "missed" else again, about=about)
 
 
 def _goes_on(brain: Examined, kind: str, beat: Beat) -> bool:
@@ -82,7 +83,7 @@ def _goes_on(brain: Examined, kind: str, beat: Beat) -> bool:
 def _tell_unwatched(brain: Examined) -> Iterator[Finding]:
     """Yield that heartbeats are switched on and nobody looks for them."""
     enabled = sorted(beat.id for beat in brain.config.heartbeats.values() if beat.enabled)
-    if not enabled or has_writer(brain):
+    if not enabled or is_closed(brain) or has_writer(brain):
         return
     what = f"The heartbeat {enabled[0]} is" if len(enabled) == 1 else f"{len(enabled)} heartbeats are"
     looks = [

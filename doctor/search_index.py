@@ -122,7 +122,7 @@ class SearchIndexCheck(Check):
             ("in the search index in an older state", self._find_changed(brain, known)),
             (
                 "in the search index and gone from disk",
-                sorted(place for place in known if place not in brain.by_path),
+                sorted(place for place in known if place not in brain.by_path and not _is_closed(place, brain)),
             ),
         )
         total = sum(len(places) for _, places in kinds)
@@ -131,7 +131,10 @@ class SearchIndexCheck(Check):
             if places:
                 shown, verb = _name(places), "is" if len(places) == 1 else "are"
                 yield tell(
-                    f"{_count(len(places), 'file')} {verb} {what}: {shown}; {wait}", path=_shown(places[0]), hint=_SYNC
+                    f"{_count(len(places), 'file')} {verb} {what}: {shown}; {wait}",
+                    path=_shown(places[0]),
+                    hint=_SYNC,
+                    about=places,
                 )
 
     def _find_changed(self, brain: Examined, known: Mapping[str, sqlite3.Row]) -> list[str]:
@@ -149,6 +152,11 @@ class SearchIndexCheck(Check):
 
 
 # -- what is compared ------------------------------------------------------------------------------------------------
+
+
+def _is_closed(place: str, brain: Examined) -> bool:
+    """Tell whether a file lies below a directory that could not be listed, so that nobody knows whether it is there."""
+    return any(place.startswith(f"{directory}/") for directory in brain.unlistable)
 
 
 def _find_new(brain: Examined, hashes: Mapping[str, str], *, known: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from omnislash.checks.databases import (
     UnreadLogError,
     find_damage,
     is_broken,
+    is_closed,
     open_database,
     read_version,
 )
@@ -42,6 +43,10 @@ _MOVE_AWAY: Final = (
     "Move it away, with the files beside it that begin with its name: omnislash makes a new one. Writes that waited in "
     "it are lost; confirmed memory is in its files."
 )
+_ACCESS: Final = (
+    "Give this user read and write access to the files in .omnislash/: chmod -R u+rwX .omnislash, or chown it."
+)
+_OPEN: Final = "Give it access: chmod 700 .omnislash, or chown it."
 #: How long a write may wait while a worker runs before something is wrong: one takes milliseconds.
 _PATIENCE: Final = timedelta(minutes=1)
 #: How far back failed writes are looked for, and how many rows of the action log at most.
@@ -66,6 +71,10 @@ class WriteQueueCheck(Check):
     def conclude(self, brain: Examined) -> Iterator[Finding]:
         """Yield what is wrong with the queue, then what waits in it."""
         lock = brain.state_directory / "writer.lock"
+        if is_closed(brain):
+            message = "This user may not look into .omnislash/, so nothing can be written."
+            yield fail(message, path=brain.state_directory.name, hint=_OPEN)
+            return
         is_served, trouble = _ask_lock(lock)
         yield from trouble
         if is_served and (owner := read_owner(lock)) is not None:
@@ -89,7 +98,7 @@ def _explain(error: Exception) -> Finding:
     if is_broken(error):
         return fail(f"The state database is damaged ({error}).", path=_STATE, hint=_MOVE_AWAY)
     message = f"The state database can't be read ({error}), so nothing can be written."
-    return fail(message, path=_STATE, hint="Give this user read and write access to .omnislash/.")
+    return fail(message, path=_STATE, hint=_ACCESS)
 
 
 # -- who works on it -------------------------------------------------------------------------------------------------
@@ -102,7 +111,8 @@ def _ask_lock(lock: Path) -> tuple[bool, list[Finding]]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         message = f"The lock of the writer can't be opened ({reason}), so nothing can be written."
-        return False, [fail(message, path=_LOCK, hint="Give this user read and write access to .omnislash/.")]
+        hint = "Move it away: omnislash makes a file of that name." if isinstance(error, IsADirectoryError) else _ACCESS
+        return False, [fail(message, path=_LOCK, hint=hint)]
 
 
 def _try_socket(owner: Owner) -> Iterator[Finding]:
@@ -196,7 +206,8 @@ def _tell_failures(brain: Examined, state: sqlite3.Connection) -> Iterator[Findi
         message = (
             f"{what} failed within the last day, the last one at {show_instant(at, brain)}: {last['tool']}{where}."
         )
-        yield warn(message, path=_STATE, hint="Run `omnislash audit`; .omnislash/logs/worker.log may say why.")
+        hint = "Run `omnislash audit`; .omnislash/logs/worker.log may say why."
+        yield warn(message, path=_STATE, hint=hint, about=[f"memory/{last['line']}"] if last["line"] else ())
 
 
 def _tell_approvals(state: sqlite3.Connection) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from omnislash.brain.loading import inspect_brain
 from omnislash.checks.examined import Examined
-from omnislash.checks.findings import CheckResult, Report, fail
+from omnislash.checks.findings import ANYTHING, CheckResult, Report, fail
 from omnislash.checks.listing import Listing, is_read, read_file
 from omnislash.checks.loading import load_checks
 from omnislash.core.credentials import mask_secrets
@@ -90,7 +90,8 @@ def examine(
     )
     running = [_Running(check) for check in (load_checks() if checks is None else checks)]
     _show_files(brain, [each for each in running if each.reads_files], on_progress)
-    return Report(tuple(each.conclude(brain) for each in running))
+    results = tuple(each.conclude(brain) for each in running)
+    return Report(results, lines=tuple(sorted(config.lines_on_disk)), sources=config.sources)
 
 
 def _show_files(
@@ -111,7 +112,9 @@ def _show_files(
 def _mask(finding: Finding) -> Finding:
     """Return a finding without credentials, whatever a check took over from a file, a name or a key (SECRET-O2)."""
     path, key, hint = (text and mask_secrets(text) for text in (finding.path, finding.key, finding.hint))
-    return replace(finding, message=mask_secrets(finding.message), path=path, key=key, hint=hint)
+    # Who may be told is decided by the path as it is.
+    about = finding.about if finding.path is None else (finding.path, *finding.about)
+    return replace(finding, message=mask_secrets(finding.message), path=path, key=key, hint=hint, about=about)
 
 
 class _Running:
@@ -152,4 +155,5 @@ class _Running:
             f"This check broke off ({type(error).__name__}: {error}), so it says nothing about the rest.",
             path=path,
             hint="That is a mistake of omnislash; please report it.",
+            about=(ANYTHING,),
         )

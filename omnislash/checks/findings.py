@@ -5,15 +5,20 @@ Rules: DOCTOR-O5; interface.md, "Command line" (`doctor`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from omnislash.checks.examined import Examined, Listed, SeenFile
+    from omnislash.core.lines import AuthoredPath
     from omnislash.errors import Fault
+
+
+#: What a finding is about whose text comes from elsewhere and may name any file.
+ANYTHING: Final = "*"
 
 
 class Severity(StrEnum):
@@ -59,6 +64,9 @@ class Finding:
     key: str | None = None
     #: What the person should do next.
     hint: str | None = None
+    #: Every other path that the texts speak of, as it is on disk; `memory/<line>` for a line, :data:`ANYTHING` where
+    #: nobody knows what they name. It decides who may be told, and is not shown.
+    about: tuple[str, ...] = field(default=(), compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return `{severity, message, path?, line?, key?, hint?}`."""
@@ -70,19 +78,40 @@ class Finding:
         }
 
 
-def info(message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None) -> Finding:
+def info(
+    message: str,
+    *,
+    path: str | None = None,
+    line: int | None = None,
+    hint: str | None = None,
+    about: Iterable[str] = (),
+) -> Finding:
     """Return a finding that leaves the check passing."""
-    return Finding(Severity.INFO, message, path, line, None, hint)
+    return Finding(Severity.INFO, message, path, line, None, hint, tuple(about))
 
 
-def warn(message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None) -> Finding:
+def warn(
+    message: str,
+    *,
+    path: str | None = None,
+    line: int | None = None,
+    hint: str | None = None,
+    about: Iterable[str] = (),
+) -> Finding:
     """Return a warning."""
-    return Finding(Severity.WARN, message, path, line, None, hint)
+    return Finding(Severity.WARN, message, path, line, None, hint, tuple(about))
 
 
-def fail(message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None) -> Finding:
+def fail(
+    message: str,
+    *,
+    path: str | None = None,
+    line: int | None = None,
+    hint: str | None = None,
+    about: Iterable[str] = (),
+) -> Finding:
     """Return a failure."""
-    return Finding(Severity.FAIL, message, path, line, None, hint)
+    return Finding(Severity.FAIL, message, path, line, None, hint, tuple(about))
 
 
 def from_fault(fault: Fault, severity: Severity) -> Finding:
@@ -146,6 +175,9 @@ class Report:
     """What all checks came to."""
 
     checks: tuple[CheckResult, ...]
+    #: The lines and the sources that there were; who is told of a finding depends on them.
+    lines: tuple[str, ...] = ()
+    sources: tuple[AuthoredPath, ...] = ()
 
     @property
     def status(self) -> Status:

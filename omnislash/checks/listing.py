@@ -50,7 +50,10 @@ class Listing:
     def _take_source(self, source: str) -> None:
         try:
             found = os.lstat(f"{self._root}/{source}")
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            self.unlistable[source] = explain(error)
             return
         entry = _as_listed(source, Area.SOURCE, found)
         self._found[source] = entry
@@ -72,14 +75,22 @@ class Listing:
                 for entry in entries:
                     try:
                         found = entry.stat(follow_symlinks=False)
-                    except OSError:  # removed since it was listed
+                    except FileNotFoundError:  # removed since it was listed
+                        continue
+                    except OSError as error:  # it may not be entered, or the path is too long for the system
+                        self.unlistable[directory or "."] = explain(error)
                         continue
                     taken.append(_as_listed(above + entry.name, area, found))
         except OSError as error:
-            self.unlistable[directory or "."] = (error.strerror or str(error)).lower()
+            self.unlistable[directory or "."] = explain(error)
         for each in taken:
             self._found.setdefault(each.path, each)
         return taken
+
+
+def explain(error: OSError) -> str:
+    """Return the reason of the operating system, as half a sentence."""
+    return (error.strerror or str(error)).lower()
 
 
 def _as_listed(path: str, area: Area, found: os.stat_result) -> Listed:
@@ -123,7 +134,7 @@ def read_file(root: Path, entry: Listed) -> SeenFile:
         finally:
             os.close(descriptor)
     except OSError as error:
-        return SeenFile(entry, None, (error.strerror or str(error)).lower())
+        return SeenFile(entry, None, explain(error))
 
 
 def _read_all(descriptor: int, size: int) -> bytes:

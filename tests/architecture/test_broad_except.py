@@ -20,6 +20,7 @@ EDGES = {
     ): "a run that could not be noted ends no worker, and is noted as failed",
     ("checks/examining.py", "see"): "one check's mistake hides nothing that others find",
     ("checks/examining.py", "conclude"): "the same",
+    ("checks/loading.py", "_load_check"): "the same for a check that can't be loaded",
     ("runtime/loop/running.py", "_ask"): "a model may be somebody else's code, and its failure becomes one sentence",
     ("runtime/models/provider_summaries.py", "summarise"): "the same for a provider's library",
     ("runtime/ladder/summary_runs.py", "_ask"): "a model may be somebody else's code, and ends no tick",

@@ -235,7 +235,7 @@ HEALTHY: dict[str, str | bytes] = {
 }
 
 
-@pytest.mark.rule("DOCTOR-16", "TOOL-05")
+@pytest.mark.rule("TOOL-05")
 def test_o_62_looking_at_an_unusual_brain_changes_no_byte(make_brain: MakeBrain) -> None:
     """Opening a healthy but unusual brain and reading all of it changes no byte and makes no file or directory."""
     brain = make_brain(sources=("notes",), files=HEALTHY)
@@ -252,7 +252,6 @@ def test_o_62_looking_at_an_unusual_brain_changes_no_byte(make_brain: MakeBrain)
     assert brain.tree() == before
 
 
-@pytest.mark.rule("DOCTOR-16")
 def test_o_62_looking_by_command_changes_no_byte(make_brain: MakeBrain) -> None:
     """The looking commands leave every byte of the brain as it is, too."""
     brain = make_brain(sources=("notes",), files=HEALTHY)
@@ -262,7 +261,7 @@ def test_o_62_looking_by_command_changes_no_byte(make_brain: MakeBrain) -> None:
     assert brain.tree() == before
 
 
-@pytest.mark.rule("KNOB-26", "DOCTOR-16")
+@pytest.mark.rule("KNOB-26")
 def test_o_62_a_write_touches_what_it_names_only(make_brain: MakeBrain) -> None:
     """A write into an unusual brain adds its entry and leaves mark, line ends, keys and comments as they were."""
     brain = make_brain(sources=("notes",), files=HEALTHY)

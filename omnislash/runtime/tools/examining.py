@@ -1,24 +1,29 @@
 """The tool `doctor_report`: what doctor finds, as far as an agent may know of it.
 
-The state of every check is told; a finding about a file of a line or a source that the agent may not read is counted,
-and not shown.
+The state of every check is told; a finding that speaks of a line or a source that the agent may not read, or of a file in
+one, is counted and not shown.
 
 Rules: DOCTOR-12, DOCTOR-16, SCOPE-07; interface.md, `doctor_report`; failure case O-55.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omnislash.checks.examining import choose_checks, examine
+from omnislash.checks.findings import ANYTHING
 from omnislash.core.corpora import MANAGED_ROOT, Located, Zone, is_shadowed
+from omnislash.core.lines import DEFAULT_LINE
+from omnislash.core.migration import is_older_than_lines
 from omnislash.shipped import constitution_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from omnislash.checks.findings import CheckResult, Finding, Report, Status
+    from omnislash.core.lines import AuthoredPath
     from omnislash.runtime.tools.arguments import DoctorArguments
     from omnislash.runtime.turns import Ports, Turn
 
@@ -65,18 +70,53 @@ def report(turn: Turn, ports: Ports, arguments: DoctorArguments) -> ReportView:
         environment=ports.environment,
         checks=checks,
     )
-    sources = ports.config().sources
-    shown = tuple(
-        tuple(each for each in check.findings if _may_know(turn, each.path, sources)) for check in found.checks
-    )
+    audience = _Audience(turn, found, ports.config().sources)
+    shown = tuple(tuple(filter(audience.may_know, check.findings)) for check in found.checks)
     return ReportView(found, shown)
 
 
-def _may_know(turn: Turn, path: str | None, sources: tuple[Any, ...]) -> bool:
-    """Tell whether an agent may be told of a file: of its readable lines and sources, and of configuration."""
-    if path is None:
-        return True
-    line = path.removeprefix(f"{MANAGED_ROOT}/")
-    if line != path and "/" in line:
-        return turn.scope.may_read(Located(Zone.MANAGED, line))
-    return not is_shadowed(path, sources=sources) or turn.scope.may_read(Located(Zone.AUTHORED, path))
+class _Audience:
+    """What one agent may be told: of its readable lines and sources, and of configuration."""
+
+    def __init__(self, turn: Turn, found: Report, sources: Iterable[AuthoredPath]) -> None:
+        self._scope = turn.scope
+        self._sources = {*found.sources, *sources}
+        closed = [line for line in found.lines if not self._may_read(f"{MANAGED_ROOT}/{line}")]
+        closed_sources = [source for source in self._sources if not self._may_read(source)]
+        self._may_read_all = not (closed or closed_sources)
+        self._names = _find_names(closed, closed_sources)
+
+    def may_know(self, finding: Finding) -> bool:
+        """Tell whether every place that a finding speaks of may be read.
+
+        A check says which these are; the names of lines and sources are looked for in the texts besides.
+        """
+        texts = (finding.message, finding.hint or "", finding.key or "")
+        if self._names is not None and any(map(self._names.search, texts)):
+            return False
+        return all(self._may_read_all if path == ANYTHING else self._may_read(path) for path in finding.about)
+
+    def _may_read(self, path: str) -> bool:
+        line = path.removeprefix(f"{MANAGED_ROOT}/")
+        if line != path:
+            return self._may_read_managed(line)
+        return not is_shadowed(path, sources=self._sources) or self._scope.may_read(Located(Zone.AUTHORED, path))
+
+    def _may_read_managed(self, path: str) -> bool:
+        """Tell it of a path below `memory/`; what is older than lines belongs into the first line, and hidden files to nobody."""
+        top, slash, _ = path.partition("/")
+        if top.startswith("."):
+            return True
+        if is_older_than_lines(top, is_directory=bool(slash)) or is_older_than_lines(top, is_directory=True):
+            path = f"{DEFAULT_LINE}/{path}"
+        return self._scope.may_read(Located(Zone.MANAGED, path))
+
+
+def _find_names(lines: Sequence[str], sources: Sequence[str]) -> re.Pattern[str] | None:
+    """Return what finds the name of a line or a source in a text: as a path, or in quotes."""
+    paths = [*(f"{MANAGED_ROOT}/{line}" for line in lines), *sources]
+    if not paths:
+        return None
+    names = "|".join(map(re.escape, [*lines, *sources]))
+    whole = "|".join(map(re.escape, paths))
+    return re.compile(rf"(?<![\w./-])(?:{whole})(?![\w-])|(?P<quote>['\"`])(?:{names})(?P=quote)")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omnislash.checks.findings import Finding, Status, fail, info, warn
+from omnislash.store.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tests.unit.doctor.conftest import Examine
@@ -108,12 +112,186 @@ def test_what_can_not_move_is_named_by_itself(examine: Examine) -> None:
     )
     found = {each.path: each for each in findings(examine, files)}
 
-    assert set(found) == {"memory/MEMORY.md", "memory/2026", "memory/2026/2026-W40.md"}
-    assert found["memory/MEMORY.md"] == warn(
-        "memory/MEMORY.md is older than lines and can't move: memory/main/MEMORY.md is there already.",
-        path="memory/MEMORY.md",
-        hint="Join the two by hand in memory/main/MEMORY.md, and delete memory/MEMORY.md.",
+    assert found == {path: taken(path, is_same=True) for path in ("memory/MEMORY.md", "memory/2026/2026-W40.md")}
+
+
+def taken(path: str, *, is_same: bool) -> Finding:
+    """Return the warning about a file whose place in the line is taken."""
+    place = path.replace("memory/", "memory/main/")
+    if is_same:
+        message = f"{path} stays where it is: {place} is there already and holds the same, so this copy can be deleted."
+        return warn(message, path=path, hint=f"Delete {path}.")
+    message = f"{path} stays where it is: {place} is there already and holds something else, so bring the two together by hand."
+    return warn(message, path=path, hint=f"Bring the two together in {place}, and delete {path}.")
+
+
+@pytest.mark.rule("MIGRATE-O1")
+@pytest.mark.parametrize("name", ["MEMORY.md", "plan.md", "a.md", "2026/11/2026-11-30.md"])
+@pytest.mark.parametrize("text", ["- other\n", "- texT\n", ""])
+def test_what_differs_from_what_is_there_is_for_a_person(examine: Examine, name: str, text: str) -> None:
+    """The two files are compared byte by byte, whichever is read first, and an empty one too."""
+    files = {f"memory/{name}": "- text\n", f"memory/main/{name}": text}
+
+    assert findings(examine, files) == (taken(f"memory/{name}", is_same=False),)
+
+
+def test_a_year_of_which_something_can_move(examine: Examine) -> None:
+    """What moves is named with what moves it; what is in the way of a directory is named too."""
+    files = notes("memory/2026/11/2026-11-30.md", "memory/2026/11/2026-11-29.md", "memory/main/2026/11/2026-11-30.md")
+    files |= notes("memory/2025/12/2025-12-31.md", "memory/main/2025/12")
+
+    assert findings(examine, files) == (
+        fail(
+            "memory/main/2025/12 is no directory, so no logs and summaries of that place can be written.",
+            path="memory/main/2025/12",
+            hint="Move it away; the next write makes the directory.",
+        ),
+        taken("memory/2025/12", is_same=False),
+        old("2026"),
+        taken("memory/2026/11/2026-11-30.md", is_same=True),
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("con.md", "no tool could name it in a line ('con.md' is the name of a device on some systems); rename it"),
+        (
+            "memory.md",
+            "no tool could name it in a line (only the curated file itself is named MEMORY.md, spelled like this); rename it",
+        ),
+    ],
+)
+def test_a_loose_file_that_no_line_can_hold(examine: Examine, name: str, reason: str) -> None:
+    """No write moves it, so nobody is told that one will."""
+    (finding,) = findings(examine, notes(f"memory/{name}"))
+
+    assert finding.message == f"memory/{name} stays where it is: {reason}."
+    assert finding.hint == "Rename it; `omnislash worker`, or any write, then moves it."
+
+
+def test_what_is_named_like_a_year_and_is_none(examine: Examine, brain_root: Path) -> None:
+    """A file is no year, and a link is told as one."""
+    (brain_root / "memory").mkdir()
+    (brain_root / "memory/2024").symlink_to("nowhere")
+
+    assert [(each.severity, each.path) for each in findings(examine, notes("memory/2023"))] == [
+        ("warn", "memory/2024"),
+        ("info", "memory/2023"),
+    ]
+
+
+def test_nothing_moves_where_the_first_line_is_a_file(examine: Examine) -> None:
+    """That comes first."""
+    assert findings(examine, notes("memory/main", "memory/MEMORY.md")) == (
+        fail(
+            "memory/main is no directory, so nothing can be written into the line 'main'.",
+            path="memory/main",
+            hint="Move it away; the next write makes the directory.",
+        ),
+        old("MEMORY.md", "Make memory/main a directory first; then `omnislash worker`, or any write, moves it there."),
+    )
+
+
+def old(name: str, hint: str = MOVE) -> Finding:
+    """Return the warning about an entry of a brain older than lines that will move."""
+    message = f"memory/{name} is older than lines, so nothing reads it; it belongs in memory/main/{name}."
+    return warn(message, path=f"memory/{name}", hint=hint)
+
+
+@pytest.mark.rule("MIGRATE-02")
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("MEMORY.md", "main/MEMORY.md", "a.md"),
+        ("2026/11/2026-11-30.md", "2026/2026-11.md", "main/2026/2026-11.md", "2025/2025.md"),
+        ("con.md", "memory.md", "2023", "list.txt", "knowledge/x.md"),
+        ("2026/11/2026-11-30.md", "main/2026/11"),
+    ],
+)
+def test_a_write_moves_exactly_what_it_is_said_to_move(
+    examine: Examine, brain_root: Path, paths: Sequence[str]
+) -> None:
+    """The real write moves whatever the hint says that it moves, and what is named as staying is named again."""
+    files = {"features/nova.agent.md": "---\nmemory: {}\ncapabilities: [memory:write]\n---\nA role.\n"}
+    files["omnislash.yaml"] = "memory:\n  embeddingModel: none\n"
+    before = findings(examine, {**files, **notes(*(f"memory/{path}" for path in paths))})
+    write = ["memory", "write", "--role", "nova", "A fact."]
+    subprocess.run([sys.executable, "-m", "omnislash", "--brain", brain_root, *write], check=True, capture_output=True)
+
+    told = [each.path for each in before if each.hint == MOVE]
+    after = findings(examine, files)
+    assert not [each for each in after if each.hint == MOVE]
+    assert [each for each in before if each.path not in told] == list(after)
+
+
+@pytest.mark.parametrize("command", ["omnislash worker", "omnislash sync run"])
+def test_temporary_files_that_a_change_knows(examine: Examine, brain_root: Path, command: str) -> None:
+    """Only what an unfinished change names is cleared up by itself, and by whom is said."""
+    (brain_root / ".omnislash").mkdir()
+    with closing(State(brain_root / ".omnislash/state.db")) as state, state.transaction():
+        batch = "sync:1" if "sync" in command else "job"
+        row = {"path": "main/topics/a.md", "temp": ".omnislash-01", "hash_before": "absent", "hash_after": "0"}
+        state.run("insert_change", batch=batch, **row)
+    for name in (".omnislash-01.tmp", ".omnislash-01.new"):
+        examine({f"memory/main/topics/{name}": "x"})
+        os.utime(brain_root / f"memory/main/topics/{name}", (1_000_000_000, 1_000_000_000))
+
+    assert [each.hint for each in findings(examine, {})] == [
+        f"Start `{command}` once, which puts it in its place.",
+        f"Start `{command}` once, which removes it.",
+    ]
+
+
+# -- what keeps things from being written (O-03) ----------------------------------------------------------------------
+
+ROLE = {"features/nova.agent.md": "---\nmemory: {write: ops}\n---\nA role.\n"}
+FOR_FILE = "Move it away; the next write makes the file."
+FOR_DIRECTORY = "Move it away; the next write makes the directory."
+
+
+@pytest.mark.parametrize(
+    "place", ["MEMORY.md", "2026/11/2026-11-30.md", "2026/2026-W40.md", "2026/2026-Q3.md", "2025/2025.md"]
+)
+def test_a_directory_where_the_writer_keeps_a_file(examine: Examine, place: str) -> None:
+    """Nothing can be written there, and the check fails."""
+    path = f"memory/main/{place}"
+    message = f"{path} is a directory, so nothing can be read from it or written to it."
+    result = examine({f"{path}/": "", "memory/main/plans.md/": ""}, "brain-layout")["brain-layout"]
+
+    assert result.findings == (fail(message, path=path, hint=FOR_FILE),)
+
+
+def test_a_pipe_where_the_writer_keeps_a_file(examine: Examine, brain_root: Path) -> None:
+    """It is told once."""
+    (brain_root / "memory/main").mkdir(parents=True)
+    os.mkfifo(brain_root / "memory/main/MEMORY.md")
+    message = "memory/main/MEMORY.md is a socket, a pipe or a device, so nothing can be read from it or written to it."
+
+    assert findings(examine, {}) == (fail(message, path="memory/main/MEMORY.md", hint=FOR_FILE),)
+
+
+@pytest.mark.parametrize("line", ["main", "ops"])
+def test_a_file_where_a_line_that_is_written_should_be(examine: Examine, line: str) -> None:
+    """A line of nobody is none, so a file of that name is just no note."""
+    message = f"memory/{line} is no directory, so nothing can be written into the line '{line}'."
+
+    assert findings(examine, {**ROLE, **notes(f"memory/{line}", "memory/readme")}) == (
+        fail(message, path=f"memory/{line}", hint=FOR_DIRECTORY),
+        info("memory/readme is no note: only files that end in .md are read.", path="memory/readme"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [("2026", "logs and summaries"), ("2026/11", "logs and summaries"), ("conflicts", "conflict copies")],
+)
+def test_a_file_where_the_writer_makes_a_directory(examine: Examine, place: str, what: str) -> None:
+    """What would be written below it can't be."""
+    path = f"memory/main/{place}"
+    message = f"{path} is no directory, so no {what} of that place can be written."
+
+    assert findings(examine, notes(path)) == (fail(message, path=path, hint=FOR_DIRECTORY),)
 
 
 def test_conflict_copies_are_named(examine: Examine) -> None:
@@ -134,13 +312,13 @@ def test_conflict_copies_are_named(examine: Examine) -> None:
     [
         (
             ".omnislash-0123456789abcdef.tmp",
-            "was left by a write that was cut off; it holds nothing that was promised.",
-            "Start `omnislash worker` once, which removes it; delete it if it is still there after that.",
+            "was left by a write that was cut off, and holds nothing that was promised.",
+            "No unfinished write knows it: delete it.",
         ),
         (
             ".omnislash-0123456789abcdef.new",
             "was left by a write that was cut off, and may be the only copy of what it holds.",
-            "Start `omnislash worker` once, which puts it in its place; if it stays, read it before you delete it.",
+            "No unfinished write knows it: read it, take over what is missing in its file, then delete it.",
         ),
     ],
 )

@@ -39,7 +39,6 @@ def unread(path: str, meant: str) -> Finding:
     return Finding(Severity.WARN, f"{path} is not read.", path, hint=f"Rename it to {meant}, if that is meant.")
 
 
-@pytest.mark.rule("DOCTOR-16")
 def test_a_healthy_but_unusual_brain_passes(examine: Examine) -> None:
     """O-62: an extra folder, YAML comments, CRLF, unknown keys in notes, and changed settings."""
     files = {

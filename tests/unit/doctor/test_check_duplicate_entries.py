@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from omnislash.checks.examining import choose_checks
 from omnislash.checks.findings import Status, info, warn
 
 if TYPE_CHECKING:
@@ -129,3 +131,24 @@ def test_empty_files_and_nonsense(examine: Examine) -> None:
     files: dict[str, str | bytes] = {MEMORY: b"\xff\xfe\0- \0", DAY: b"", "memory/ops/MEMORY.md": "- \n- \n-\n-\n"}
 
     assert examine(files, "duplicate-entries")["duplicate-entries"].findings == ()
+
+
+def test_of_a_doubled_log_only_what_is_shown_is_put_into_words(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log in which everything stands twice is counted, and its entries are not all looked through for credentials."""
+    module = sys.modules[choose_checks(["duplicate-entries"])[0].__module__]
+    masked: list[str] = []
+
+    def mask(text: str) -> str:
+        masked.append(text)
+        return text
+
+    monkeypatch.setattr(module, "mask_secrets", mask)
+    text = "".join(f"- 09:00 entry {number}\n" for number in range(500)) * 2
+
+    found = examine({DAY: text}, "duplicate-entries")["duplicate-entries"].findings
+
+    assert found[0] == info("“entry 0” stands in line 1 too.", path=DAY, line=501)
+    assert found[20:] == (info("480 more entries that stand twice in a daily log."),)
+    assert len(masked) == 20

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,14 +138,50 @@ def test_what_can_not_be_read_or_listed(examine: Examine, monkeypatch: pytest.Mo
         fail(
             "memory/main/secret can't be listed: permission denied. Nothing in it was looked at.",
             path="memory/main/secret",
-            hint="Give this user access to the directory.",
+            hint="Give this user access: chmod u+rwx memory/main/secret, or chown it.",
         ),
         fail(
             "memory/main/locked.md can't be read: permission denied.",
             path="memory/main/locked.md",
-            hint="Give this user read access to it.",
+            hint="Give this user read access: chmod u+r memory/main/locked.md, or chown it.",
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (errno.EACCES, "Give this user access: chmod u+rwx 'memory/main/a b', or chown it."),
+        (errno.ENAMETOOLONG, "Move what lies in it up, or give it and the directories above shorter names."),
+        (errno.EIO, "Look at the health of the disk, and whether it is mounted."),
+    ],
+)
+def test_what_helps_depends_on_why(examine: Examine, monkeypatch: pytest.MonkeyPatch, code: int, hint: str) -> None:
+    """A permission is given, a long path made shorter; a disk that fails is nothing that a permission mends."""
+    scan = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("a b"):
+            raise OSError(code, os.strerror(code), path)
+        return scan(path)
+
+    monkeypatch.setattr("omnislash.checks.listing.os.scandir", scandir)
+    message = f"memory/main/a b can't be listed: {os.strerror(code).lower()}. Nothing in it was looked at."
+
+    assert findings(examine, "memory/main/a b/x.md") == (fail(message, path="memory/main/a b", hint=hint),)
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", "two\nlines", "caf\udce9"])
+def test_command_against_a_protected_file_helps(examine: Examine, brain_root: Path, name: str) -> None:
+    """The command of the hint opens that file, whatever its name."""
+    path = f"memory/main/{name}.md"
+    findings(examine, path)
+    (brain_root / path).chmod(0o400)
+    (finding,) = findings(examine)
+    command = (finding.hint or "").removeprefix("Allow them: ")
+    subprocess.run(["bash", "-c", command], cwd=brain_root, check=True)
+
+    assert findings(examine) == ()
 
 
 # -- permissions -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,8 @@ SYNC = "Run `omnislash sync run`."
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 YESTERDAY = (NOW - timedelta(hours=25)).isoformat()
 NOTES = {"memory/main/MEMORY.md": "- We ship on Fridays.\n", ".gitignore": ".omnislash/\nmemory/.memory-index.db*\n"}
+IGNORE = {".gitignore": NOTES[".gitignore"]}
+BY_HAND = "Commit it by hand: brain-sync leaves a part of a larger repository alone."
 RESOLVE = "Keep what is right, and remove the lines of `<<<<<<<`, `=======` and `>>>>>>>`."
 
 
@@ -54,7 +57,13 @@ def git(brain_root: Path, surroundings: dict[str, str]) -> Git:
     def run(*args: str, cwd: Path = brain_root, check: bool = True, date: str = NOW.isoformat()) -> str:
         dates = {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date}
         done = subprocess.run(
-            ["git", *args], cwd=cwd, env={**surroundings, **dates}, capture_output=True, text=True, check=False
+            ["git", *args],
+            cwd=cwd,
+            env={**surroundings, **dates},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
         assert not check or done.returncode == 0, done.stderr
         return done.stdout
@@ -199,7 +208,7 @@ def test_detached_head_is_a_warning(committed: Git, look: Any) -> None:
 def test_repository_without_commits_is_told(git: Git, look: Any) -> None:
     """A repository in which nothing was committed yet, by nobody in particular, is no fault."""
     git("init", "--quiet")
-    assert look().findings == (
+    assert look(IGNORE).findings == (
         found(Severity.INFO, "There is no commit yet.", hint=SYNC),
         found(
             Severity.INFO,
@@ -213,7 +222,7 @@ def test_name_in_the_environment_is_one(git: Git, look: Any, surroundings: dict[
     """Whoever is named by the environment is named."""
     git("init", "--quiet")
     surroundings |= {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"}
-    assert [finding.message for finding in look().findings] == ["There is no commit yet."]
+    assert [finding.message for finding in look(IGNORE).findings] == ["There is no commit yet."]
 
 
 def diverge(git: Git, root: Path) -> None:
@@ -338,21 +347,122 @@ def test_files_of_this_machine_that_are_tracked_are_a_warning(committed: Git, lo
             Severity.WARN,
             ".omnislash/state.json is tracked by git, and belongs to this machine alone.",
             path=".omnislash/state.json",
-            hint="Run `git rm -r --cached .omnislash`, and put `.omnislash/` into .gitignore.",
+            hint="Run `git rm -r -f --cached .omnislash`, which keeps the files, and put `.omnislash/` into .gitignore.",
         ),
         found(
             Severity.WARN,
             "memory/.memory-index.db is tracked by git: it is made from the files and changes all the time.",
             path="memory/.memory-index.db",
-            hint="Run `git rm --cached memory/.memory-index.db`, and put `memory/.memory-index.db*` into .gitignore.",
+            hint="Run `git rm -f --cached -- memory/.memory-index.db`, which keeps the file, "
+            "and put `memory/.memory-index.db*` into .gitignore.",
         ),
         found(
             Severity.WARN,
             "memory/main/.omnislash-1f.tmp is a temporary file of omnislash, and tracked by git.",
             path="memory/main/.omnislash-1f.tmp",
-            hint="Run `git rm --cached -- memory/main/.omnislash-1f.tmp`.",
+            hint="Run `git rm -f --cached -- memory/main/.omnislash-1f.tmp`, which keeps the file.",
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("rules", "places", "lines"),
+    [
+        (
+            "",
+            ".omnislash/ and memory/.memory-index.db",
+            "the line `.omnislash/` and the line `memory/.memory-index.db*`",
+        ),
+        (".omnislash/\n", "memory/.memory-index.db", "the line `memory/.memory-index.db*`"),
+        (
+            ".memory-index.db*\n!memory/.memory-index.db\n.omnislash\n",
+            "memory/.memory-index.db",
+            "the line `memory/.memory-index.db*`",
+        ),
+        ("*.db*\n", "", ""),
+    ],
+    ids=["no rule", "one rule", "a rule taken back", "a rule of one's own"],
+)
+def test_files_of_this_machine_that_are_not_ignored_are_a_warning(  # noqa: PLR0917
+    committed: Git, look: Any, brain_root: Path, rules: str, places: str, lines: str
+) -> None:
+    """What `git add --all` would take in is named with the lines to add, which help; it need not be there yet."""
+    committed("rm", "--quiet", "-f", "--cached", ".gitignore")
+    (brain_root / ".gitignore").write_text(rules)
+    (brain_root / ".omnislash").mkdir()
+    message = f"Git does not ignore {places}, of this machine alone: `git add --all` would take it in."
+    hint = f"Add {lines} to the .gitignore of the brain."
+    assert look().findings == ((found(Severity.WARN, message, path=".gitignore", hint=hint),) if places else ())
+    with (brain_root / ".gitignore").open("a", encoding="utf-8") as file:
+        file.write("\n".join(["", *re.findall("`(.+?)`", lines), ""]))
+    assert look().findings == ()
+
+
+def test_state_that_does_not_exist_brings_its_own_rule(committed: Git, look: Any) -> None:
+    """Where there is no .omnislash/ yet, only the index is asked about: the other one hides itself when it is made."""
+    (finding,) = look({".gitignore": ""}).findings
+    assert finding.hint == "Add the line `memory/.memory-index.db*` to the .gitignore of the brain."
+
+
+def run_hint(hint: str | None, root: Path, environment: Mapping[str, str]) -> None:
+    """Run the command that a hint names in bash, in the brain."""
+    command = re.findall(r"`(git .+?)`[,.]", hint or "", re.DOTALL)
+    subprocess.run(["bash", "-c", command[0]], cwd=root, env=environment, check=True, capture_output=True)
+
+
+def test_commands_against_tracked_files_help(
+    committed: Git, look: Any, brain_root: Path, surroundings: dict[str, str]
+) -> None:
+    """Each command takes its file out of git and keeps it on disk, also where it was staged and changed since."""
+    files = {".omnislash/state.json": "x", "memory/.memory-index.db": "", "memory/a b/.omnislash-1f.tmp": "x"}
+    look(files)
+    committed("add", "--force", "--", *files)
+    look(dict.fromkeys(files, "changed"))
+    told = look().findings
+    assert [finding.path for finding in told] == list(files)
+    for finding in told:
+        run_hint(finding.hint, brain_root, surroundings)
+    assert committed("ls-files", "--", *files) == ""
+    assert [(brain_root / path).read_text() for path in files] == ["changed"] * 3
+    assert look().findings == ()
+
+
+ODD = ["memory/main/a b.md", "memory/main/it's $(x).md", "memory/main/two\nlines.md", "memory/main/caf\udce9.md"]
+
+
+@pytest.mark.parametrize("path", ODD, ids=["space", "quote", "line end", "no UTF-8"])
+def test_command_against_an_unmerged_file_helps(
+    committed: Git, look: Any, brain_root: Path, surroundings: dict[str, str], path: str
+) -> None:
+    """Whatever the name, the command settles that file: a name is one word of it."""
+    place = brain_root / path
+    place.write_text("- a\n")
+    commit(committed)
+    committed("switch", "--quiet", "--create", "other")
+    place.write_text("- b\n")
+    commit(committed)
+    committed("switch", "--quiet", "main")
+    place.write_text("- c\n")
+    commit(committed)
+    committed("merge", "other", check=False)
+    place.write_text("- b and c\n")
+    unmerged = [finding for finding in look().findings if finding.severity is Severity.FAIL]
+    assert [finding.about for finding in unmerged] == [
+        (path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),)
+    ]
+    run_hint(unmerged[0].hint, brain_root, surroundings)
+    assert [finding.severity for finding in look().findings] == [Severity.WARN]
+
+
+def test_uncommitted_files_are_all_what_it_is_about(committed: Git, look: Any, brain_root: Path) -> None:
+    """The finding carries every file, also those that its message only counts."""
+    files = {f"memory/ops/n{number}.md": "x\n" for number in range(7)}
+    look(files)
+    for path in files:
+        os.utime(brain_root / path, (NOW.timestamp() - 90_000, NOW.timestamp() - 90_000))
+    (finding,) = look().findings
+    assert "and 2 more" in finding.message
+    assert set(finding.about) == set(files)
 
 
 def test_ignored_memory_is_named_with_its_rule(committed: Git, look: Any, home: Path) -> None:
@@ -375,11 +485,11 @@ def test_ignored_directory_names_its_notes(committed: Git, look: Any) -> None:
             "omnislash.yaml": "memory:\n  sources: [handbook]\n",
         }
     )
-    result = look({".gitignore": ".omnislash/\nmemory/ops/\nhandbook\n"})
+    result = look({".gitignore": f"memory/ops/\nhandbook\n{NOTES['.gitignore']}"})
     rules = [(finding.path, finding.message) for finding in result.findings]
     assert rules == [
-        ("handbook/c.md", "handbook/c.md is ignored by git: the rule `handbook` stands in .gitignore, line 3."),
-        ("memory/ops/a.md", "memory/ops/a.md is ignored by git: the rule `memory/ops/` stands in .gitignore, line 2."),
+        ("handbook/c.md", "handbook/c.md is ignored by git: the rule `handbook` stands in .gitignore, line 2."),
+        ("memory/ops/a.md", "memory/ops/a.md is ignored by git: the rule `memory/ops/` stands in .gitignore, line 1."),
     ]
 
 
@@ -391,7 +501,7 @@ def test_tracked_memory_is_not_ignored(committed: Git, look: Any) -> None:
 def test_many_ignored_notes_are_cut_short(committed: Git, look: Any) -> None:
     """Of many ignored notes the first twenty are named and the rest counted."""
     files = {f"memory/ops/n{number:02}.md": "x\n" for number in range(23)}
-    result = look({**files, ".gitignore": "memory/ops\n"})
+    result = look({**files, ".gitignore": f"memory/ops\n{NOTES['.gitignore']}"})
     assert len(result.findings) == 21
     assert result.findings[-1] == found(Severity.WARN, "3 more files are ignored by git.")
 
@@ -466,7 +576,7 @@ def test_commits_that_stay_here_are_a_warning(committed: Git, look: Any, brain_r
     message = "2 commits are not pushed to origin/main, the oldest of 2026-11-30 08:30."
     assert look().findings == (found(Severity.WARN, message, hint=SYNC),)
     assert look({"constitution/MANIFEST.yaml": "sync:\n  push: false\n"}).findings == (
-        found(Severity.INFO, message, hint=SYNC),
+        found(Severity.INFO, message, hint="Run `git push`."),
     )
 
 
@@ -523,7 +633,7 @@ def test_brain_in_a_larger_repository_is_told(git: Git, look: Any, brain_root: P
     )
     hint = "`sync.nested: true` in constitution/MANIFEST.yaml commits it there; nothing is pushed."
     assert look().findings == (
-        found(Severity.WARN, uncommitted, path="memory/main/2026/12/a.md", hint=SYNC),
+        found(Severity.WARN, uncommitted, path="memory/main/2026/12/a.md", hint=BY_HAND),
         found(
             Severity.INFO,
             "The brain is a part of a larger git repository, so brain-sync leaves it alone.",
@@ -531,6 +641,26 @@ def test_brain_in_a_larger_repository_is_told(git: Git, look: Any, brain_root: P
         ),
     )
     assert len(look({"constitution/MANIFEST.yaml": "sync:\n  nested: true\n"}).findings) == 1
+
+
+def test_larger_repository_without_commits_is_committed_by_hand(git: Git, look: Any, tmp_path: Path) -> None:
+    """Where brain-sync commits nothing, no finding sends anybody to it; where it is to, it is named."""
+    git("init", "--quiet", cwd=tmp_path)
+    told = {finding.message: finding.hint for finding in look(NOTES).findings}
+    assert told["There is no commit yet."] == BY_HAND
+    told = {
+        finding.message: finding.hint
+        for finding in look({"constitution/MANIFEST.yaml": "sync:\n  nested: true\n"}).findings
+    }
+    assert told["There is no commit yet."] == SYNC
+
+
+def test_old_lock_of_a_larger_repository_is_removed_by_hand(git: Git, look: Any, tmp_path: Path) -> None:
+    """Brain-sync does not touch it there."""
+    git("init", "--quiet", cwd=tmp_path)
+    lock_git(tmp_path, 7200)
+    hints = [finding.hint for finding in look(NOTES).findings if "index.lock" in finding.message]
+    assert hints == ["Remove index.lock from the .git directory once no git command runs."]
 
 
 def test_brain_that_a_larger_repository_ignores_is_told(git: Git, look: Any, brain_root: Path, tmp_path: Path) -> None:

@@ -133,6 +133,41 @@ def test_odd_places_are_no_lines_and_a_broken_manifest_means_the_defaults(examin
     )
 
 
+@pytest.mark.parametrize("kind", ["a directory", "a link, which doctor doesn't follow", "a socket, a pipe or a device"])
+def test_what_is_no_file_is_not_taken_for_none(examine: Examine, brain_root: Path, kind: str) -> None:
+    """Something stands in the place of the curated file, so there is no "yet"."""
+    place = brain_root / MAIN
+    place.parent.mkdir(parents=True)
+    if kind == "a directory":
+        place.mkdir()
+    elif kind.startswith("a link"):
+        place.symlink_to("plan.md")
+    else:
+        os.mkfifo(place)
+
+    assert examine({"memory/main/plan.md": "x"}, ID)[ID].findings == (
+        Finding(Severity.INFO, f"{MAIN} can't be measured: it is {kind}.", MAIN),
+    )
+
+
+def test_a_line_that_can_not_be_listed_is_not_taken_for_an_empty_one(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what is in it."""
+    scan = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("/ops"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr("omnislash.checks.listing.os.scandir", scandir)
+    (finding,) = examine({"memory/ops/MEMORY.md": "x"}, ID)[ID].findings
+
+    assert finding == Finding(Severity.INFO, "The line 'ops' can't be listed, so its MEMORY.md can't be measured.")
+    assert finding.about == ("memory/ops/MEMORY.md",)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_told(examine: Examine, brain_root: Path) -> None:
     """It can't be measured."""

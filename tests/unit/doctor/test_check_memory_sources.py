@@ -289,7 +289,6 @@ def test_a_source_that_is_a_link_is_told(examine: Examine, brain_root: Path, tmp
     )
 
 
-@pytest.mark.rule("DOCTOR-16")
 def test_two_things_at_once_are_both_said_failures_first(examine: Examine) -> None:
     """A collision, and in the same run a source that is not there."""
     files = {PROJECT: sources("main", "content"), NOVA: role("read: [content]"), "main/a.md": ""}

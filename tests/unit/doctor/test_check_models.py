@@ -306,7 +306,6 @@ def test_local_embedders_say_what_they_cannot_read(
     assert all("pip install" in each.message for each in findings)
 
 
-@pytest.mark.rule("DOCTOR-16")
 def test_nothing_is_guessed_when_the_project_config_does_not_load(examine: Examine) -> None:
     """Its own fault is told by another check."""
     files = {PROJECT: "models: [\n", NOVA: role("modelRef: small")}

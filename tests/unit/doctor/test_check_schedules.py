@@ -245,7 +245,6 @@ def test_two_things_at_once_are_both_said_the_failure_first(examine: Examine) ->
     ]
 
 
-@pytest.mark.rule("DOCTOR-16")
 def test_a_broken_manifest_means_the_defaults(examine: Examine) -> None:
     """An unknown zone is told by another check; odd ids break nothing."""
     files = {MANIFEST: "locale: {timezone: Nowhere/Land}\n", NOVA: ROLE, "features/Ёж.heartbeat.md": beat("30 2 * * *")}

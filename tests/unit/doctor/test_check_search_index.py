@@ -347,3 +347,19 @@ def test_index_that_is_open_is_read_with_its_log(examine: Examine, brain_root: P
         names = {entry.name for entry in (brain_root / "memory").iterdir()}
     assert found[0] == said("3 notes without a vector: found by words and not by meaning.", SYNC)
     assert names == {"main", ".memory-index.db", ".memory-index.db-wal", ".memory-index.db-shm"}
+
+
+def test_files_of_a_directory_that_can_not_be_listed_are_not_taken_for_gone(
+    examine: Examine, brain_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows whether they are there."""
+    build(brain_root)
+    scan = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("memory/main"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr("omnislash.checks.listing.os.scandir", scandir)
+    assert examine(NOTES, "search-index")["search-index"].findings == (holds(brain_root),)

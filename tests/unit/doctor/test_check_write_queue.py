@@ -201,6 +201,7 @@ def test_failed_writes_of_a_day_are_a_warning(examine: Examine, state: State) ->
     message = "2 writes failed within the last day, the last one at 2026-12-01 08:30: memory_edit in line ops."
     hint = "Run `omnislash audit`; .omnislash/logs/worker.log may say why."
     assert find(examine) == (warning(message, hint),)
+    assert find(examine)[0].about == (PLACE, "memory/ops")
 
 
 def test_deletions_that_wait_are_told(examine: Examine, state: State) -> None:
@@ -265,8 +266,45 @@ def test_lock_that_is_no_file_is_a_failure(examine: Examine) -> None:
     """A directory of the name of the lock keeps every write from happening."""
     found = examine({".omnislash/writer.lock/": ""}, "write-queue")["write-queue"].findings
     message = "The lock of the writer can't be opened (is a directory), so nothing can be written."
-    hint = "Give this user read and write access to .omnislash/."
+    hint = "Move it away: omnislash makes a file of that name."
     assert found == (failure(message, hint, ".omnislash/writer.lock"),)
+
+
+@pytest.mark.parametrize("check", ["write-queue", "brain-sync", "runs", "file-system"])
+def test_state_that_may_not_be_looked_into_is_told_once(
+    examine: Examine, brain_root: Path, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    """The two checks that look for it say so, and nobody says that nothing has run yet."""
+    heartbeat = {
+        "features/a.heartbeat.md": "---\nschedule: '0 4 * * *'\nagent: b\n---\nGo.\n",
+        "features/b.agent.md": "Go.\n",
+    }
+    (brain_root / ".omnislash").mkdir(mode=0o700)
+    brain_root.chmod(0o700)
+    place, ask, look = str(brain_root / ".omnislash"), os.stat, os.access
+
+    def stat(path: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(f"{place}/"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return ask(path, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != place and look(path, mode))
+    found = [each for each in examine(heartbeat, check)[check].findings if each.severity is not Severity.INFO]
+    told = {
+        "write-queue": failure(
+            "This user may not look into .omnislash/, so nothing can be written.",
+            "Give it access: chmod 700 .omnislash, or chown it.",
+            ".omnislash",
+        ),
+        "file-system": failure(
+            "This user may not write in .omnislash/, so nothing can be remembered.",
+            "Give it write access: chmod u+rwx .omnislash, or chown it.",
+            ".omnislash",
+        ),
+    }
+    assert found == ([told[check]] if check in told else [])
+    assert "yet" not in str(examine(heartbeat, check)[check].findings)
 
 
 def test_worker_that_listens_passes(examine: Examine, brain_root: Path) -> None:
@@ -366,4 +404,5 @@ def test_unreadable_queue_is_a_failure(examine: Examine, state: State, brain_roo
     state.close()
     (brain_root / PLACE).chmod(0)
     message = "The state database can't be read (unable to open database file), so nothing can be written."
-    assert find(examine) == (failure(message, "Give this user read and write access to .omnislash/."),)
+    access = "Give this user read and write access to the files in .omnislash/: chmod -R u+rwX .omnislash, or chown it."
+    assert find(examine) == (failure(message, access),)
