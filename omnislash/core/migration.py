@@ -16,7 +16,7 @@ _YEAR = re.compile(r"[0-9]{4}")
 
 
 def is_older_than_lines(name: str, *, is_directory: bool) -> bool:
-    """Tell whether an entry at the root of `memory/` is from a brain older than lines.
+    """Tell whether an entry at the root of `memory/` is named as those of a brain older than lines are.
 
     That is `MEMORY.md`, a loose `*.md` file that is not hidden, or the directory of a year.
 
@@ -54,8 +54,13 @@ def kept_message(name: str, reason: str) -> str:
         name: Path relative to `memory/`.
         reason: Half a sentence.
     """
-    shown = name.encode("utf-8", "backslashreplace").decode()
-    return f"memory/{shown} stays where it is: {reason}."
+    return f"memory/{spell_name(name)} stays where it is: {reason}."
+
+
+def spell_name(name: str) -> str:
+    """Return a name in one line of text: bytes that are no UTF-8 and characters that steer a terminal as escapes."""
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def taken_reason(name: str, *, is_same: bool) -> str:
@@ -67,7 +72,7 @@ def taken_reason(name: str, *, is_same: bool) -> str:
 
     Rules: MIGRATE-O1.
     """
-    target = f"memory/{DEFAULT_LINE}/{name}"
+    target = f"memory/{DEFAULT_LINE}/{spell_name(name)}"
     if is_same:
         return f"{target} is there already and holds the same, so this copy can be deleted"
     return f"{target} is there already and holds something else, so bring the two together by hand"

@@ -225,7 +225,7 @@ class WriterClient:
                 return False
             try:
                 writer = self._writer()
-                writer.recover()
+                writer.recover(is_brief=True)
                 writer.drain()
                 writer.tidy()
                 writer.prune()

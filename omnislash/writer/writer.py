@@ -76,8 +76,11 @@ class Writer:
 
     # -- running jobs ------------------------------------------------------------------------------------------------
 
-    def recover(self) -> None:
+    def recover(self, *, is_brief: bool = False) -> None:
         """Finish what a dead writer left; again after trouble of our own. The first time, a brain older than lines is migrated.
+
+        Args:
+            is_brief: True for a process that writes for a moment; see :func:`report_migration`.
 
         Raises:
             WriterUnavailableError: The state database can't be used.
@@ -89,14 +92,14 @@ class Writer:
         for event in found.events:
             self._on_event(event)
         if not self._has_migrated:
-            self._migrate()
+            self._migrate(is_brief=is_brief)
 
-    def _migrate(self) -> None:
+    def _migrate(self, *, is_brief: bool) -> None:
         """Fold a brain older than lines into `main`, once in the life of this writer (MIGRATE-O2)."""
         done = migrate(self._files, named=self._named_lines)
         self._has_migrated = True
         if done.is_needed:
-            report_migration(done, state=self._state, now=self._clock.now())
+            report_migration(done, state=self._state, now=self._clock.now(), is_brief=is_brief)
 
     @property
     def untidied(self) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -62,7 +63,8 @@ def git(root: Path, *words: str) -> str:
 
 
 @pytest.mark.rule("MIGRATE-01", "MIGRATE-03", "MIGRATE-O1")
-def test_a_kill_at_any_step_is_finished_by_the_next_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.long)])
+def test_a_kill_at_any_step_is_finished_by_the_next_start(tmp_path: Path, when: Literal["before", "after"]) -> None:
     """Whatever call of the disk the process dies at, no byte is lost, and the next start ends as an undisturbed one."""
     template = make_old(tmp_path / "template")
     quiet, disk = tmp_path / "quiet", CountingDisk()
@@ -74,19 +76,19 @@ def test_a_kill_at_any_step_is_finished_by_the_next_start(tmp_path: Path) -> Non
 
     codes = []
     for at in moves:
-        for when in ("before", "after"):
-            root = shutil.copytree(template, tmp_path / f"{when}-{at}")
-            code = run_in_child(lambda: start(root, StoppingDisk(at=at, when=when)))  # noqa: B023 - run at once
-            codes.append(code)
-            assert sorted(read_memory(root).values()) == sorted(OLD.values()), (when, at)
-            start(root)
-            assert read_memory(root) == MIGRATED, (when, at)
-            assert not list((root / "memory").glob("2*")), (when, at)
-    assert sorted(codes) == [0] + [STOPPED] * (2 * len(moves) - 1)  # a rename that is refused has no moment after it
+        root = shutil.copytree(template, tmp_path / f"brain-{at}")
+        codes.append(run_in_child(lambda: start(root, StoppingDisk(at=at, when=when))))  # noqa: B023 - run at once
+        assert sorted(read_memory(root).values()) == sorted(OLD.values()), at
+        start(root)
+        assert read_memory(root) == MIGRATED, at
+        assert not list((root / "memory").glob("2*")), at
+    spared = int(when == "after")  # a rename that is refused has no moment after it
+    assert sorted(codes) == [0] * spared + [STOPPED] * (len(moves) - spared)
 
 
 @pytest.mark.rule("MIGRATE-01")
-def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [range(1, 2), pytest.param(range(4), marks=pytest.mark.long)], ids=str)
+def test_a_killed_worker_loses_nothing(tmp_path: Path, rounds: range) -> None:
     """A real worker that is killed at a random moment of its start leaves all files, and the next one ends the move."""
     template = make_old(tmp_path / "template")
     for number in range(300):
@@ -94,7 +96,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     before = sorted(read_memory(template).values())
     environment = {**GIT_ENVIRONMENT, "PYTHONPATH": str(SOURCE)}
     interrupted = 0
-    for round_number in range(4):
+    for round_number in rounds:
         root = shutil.copytree(template, tmp_path / f"brain{round_number}")
         process = subprocess.Popen(
             [sys.executable, "-m", "omnislash", "--quiet", "worker"],

@@ -30,7 +30,7 @@ class DocumentNames:
         """Name the directory of the line; it need not be there."""
         self._line = line
         #: Directory in the line, by that in the folder.
-        self._directories: dict[str, str] = {"": ""}
+        self._directories: dict[str, str] = {}
         #: Names in each directory of the line by their folded form; True where it is a directory that was there before.
         self._taken: dict[str, dict[str, tuple[str, bool]]] = {}
 
@@ -42,14 +42,16 @@ class DocumentNames:
         return _join(target, self._choose(target, stem, _SUFFIX))
 
     def _place_directory(self, directory: str) -> str:
-        if directory not in self._directories:
-            above, _, name = directory.rpartition("/")
-            target = self._place_directory(above)
-            wanted = make_portable(name)
-            if not target and _YEAR.fullmatch(wanted):
-                wanted = f"notes-{wanted}"  # below a year of a line only the files of the calendar exist
-            self._directories[directory] = _join(target, self._choose(target, wanted, ""))
-        return self._directories[directory]
+        path = target = ""
+        for name in filter(None, directory.split("/")):  # no recursion: a folder may be deeper than Python can call
+            path = _join(path, name)
+            if path not in self._directories:
+                wanted = make_portable(name)
+                if not target and _YEAR.fullmatch(wanted):
+                    wanted = f"notes-{wanted}"  # below a year of a line only the files of the calendar exist
+                self._directories[path] = _join(target, self._choose(target, wanted, ""))
+            target = self._directories[path]
+        return target
 
     def _choose(self, directory: str, stem: str, suffix: str) -> str:
         """Return a name that is free in a directory of the line, and take it."""
@@ -68,7 +70,9 @@ class DocumentNames:
             found = {fold_name(name): (name, False) for name in _RESERVED} if not directory else {}
             try:
                 with os.scandir(self._line / directory) as entries:
-                    found |= {fold_name(entry.name): (entry.name, entry.is_dir()) for entry in entries}
+                    found |= {
+                        fold_name(entry.name): (entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries
+                    }
             except OSError:  # not there yet
                 pass
             self._taken[directory] = found

@@ -5,6 +5,7 @@ Rules: SOURCE-03 to SOURCE-06, SOURCE-18, LINE-05, LINE-07, BUDGET-04, SECRET-O2
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from omnislash.core.budgets import Reading, count_chars
@@ -17,14 +18,18 @@ from omnislash.core.lines import (
     daily_path,
     is_line_name,
     kind_of,
+    memory_path,
     parse_authored_path,
     parse_line_name,
     parse_managed_path,
     parse_source,
 )
-from omnislash.errors import InvalidNameError, UsageError
+from omnislash.errors import InvalidNameError, StorageError, UsageError
 from omnislash.runtime.adopting.naming import DocumentNames
 from omnislash.runtime.adopting.values import BRAIN_DIRECTORIES, AdoptionPlan, Credential, Left, Mode, Move
+from omnislash.runtime.adopting.ways import Ways
+from omnislash.store.files import MemoryFiles
+from omnislash.writer.migrating import foresee_migration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,9 +58,11 @@ def plan_line(root: Path, survey: Survey, *, line: str, budget: Chars) -> Adopti
 
     Raises:
         InvalidNameError: That is no name of a line.
+        UsageError: The line's directory can't be used: it is a link, no directory, or has a twin.
     """
     name = parse_line_name(line)
     directory = root / "memory" / name
+    ways = _open_ways(root, name)
     names = DocumentNames(directory)
     moves: list[Move] = []
     left: list[Left] = []
@@ -64,18 +71,60 @@ def plan_line(root: Path, survey: Survey, *, line: str, budget: Chars) -> Adopti
         target = _find_line_place(note, survey, name, names, root=root, days=days)
         if isinstance(target, Left):
             left.append(target)
+        elif problem := ways.find_move_problem(note, f"memory/{target}"):
+            left.append(Left(note, problem))
         else:
             moves.append(Move(note, f"memory/{target}"))
     kept = tuple(sorted((*survey.left, *survey.others, *left), key=lambda each: each.path))
     sources = [move.source for move in moves]
+    later, later_left = find_later(root, moves)
     return AdoptionPlan(
         mode=Mode.LINE,
         survey=survey,
         moves=tuple(moves),
         left=kept,
         line=name,
+        emptied=survey.empty if directory.is_dir() else (),
+        later=later,
+        later_left=later_left,
         credentials=find_credentials(root, sources),
         advice=_advise_on_budget(root, moves, name, budget),
+    )
+
+
+def _open_ways(root: Path, line: LineName) -> Ways:
+    """Return the ways of a folder in which the line can be made.
+
+    Raises:
+        UsageError: The line's directory can't be used.
+    """
+    ways = Ways(root)
+    problem = ways.find_problem(f"memory/{line}")
+    hint = "Put a real directory in its place, or choose another line with --line."
+    if problem is not None:
+        raise UsageError(f"No note can become part of memory/{line}: {problem}. Nothing was changed.", hint=hint)
+    try:
+        MemoryFiles(root / "memory").locate(memory_path(line))
+    except StorageError as error:
+        raise UsageError(f"{error.message} Nothing was changed.") from error
+    return ways
+
+
+def find_later(root: Path, moves: Iterable[Move] = ()) -> tuple[tuple[Move, ...], tuple[Left, ...]]:
+    """Return what the writer will move when it first starts, and what stays: the owner's files at the root of `memory/`.
+
+    Args:
+        root: The folder.
+        moves: What an adoption moves before.
+
+    Rules: MIGRATE-01, MIGRATE-02, MIGRATE-O1.
+    """
+    taken = [move.target.removeprefix("memory/") for move in moves if move.target.startswith("memory/")]
+    done = foresee_migration(MemoryFiles(root / "memory"), taken=taken)
+    moved = (path.removeprefix(f"{DEFAULT_LINE}/") for path in done.moved)
+    return (
+        tuple(Move(f"memory/{path}", f"memory/{DEFAULT_LINE}/{path}") for path in moved),
+        tuple(Left(f"memory/{name}", reason) for name, reason in done.kept.items()),
     )
 
 
@@ -84,11 +133,11 @@ def _find_line_place(
 ) -> str | Left:
     """Return the managed path of a note, or why it stays."""
     if note == MEMORY_FILE:
-        taken = (root / "memory" / line / MEMORY_FILE).exists()
+        taken = os.path.lexists(root / "memory" / line / MEMORY_FILE)
         return Left(note, f"memory/{line}/{MEMORY_FILE} is there already") if taken else f"{line}/{MEMORY_FILE}"
     if (on := survey.days.get(note)) is not None:
         log = daily_path(line, on)
-        if log not in days and not (root / "memory" / log).exists():
+        if log not in days and not os.path.lexists(root / "memory" / log):
             days.add(log)
             return log
     if not _is_text(note):
@@ -155,10 +204,11 @@ def plan_sources(root: Path, survey: Survey, *, into: str | None) -> AdoptionPla
     sources = [top for top, problem in problems.items() if problem is None]
     moves: list[Move] = []
     left: list[Left] = []
+    ways = Ways(root)
     for file in (*(each.path for each in survey.others), *survey.notes):  # notes last: they tell what is to be gathered
         problem = problems.get(_top_of(file))
         if problem is not None and gathering is not None:
-            _gather(root, file, gathering, moves, left)
+            _gather(root, file, gathering, moves, left, ways=ways)
         elif file.endswith(_SUFFIX) and _top_of(file) in problems:
             left += _judge_in_place(file, problem)
     if gathering is not None and any(move.target.endswith(_SUFFIX) for move in moves):
@@ -166,14 +216,25 @@ def plan_sources(root: Path, survey: Survey, *, into: str | None) -> AdoptionPla
     moved = {move.source for move in moves}
     others = [each for each in (*survey.left, *survey.others) if each.path not in moved]
     stay = {each.path for each in left}
+    later, later_left = find_later(root)
     return AdoptionPlan(
         mode=Mode.SOURCES,
         survey=survey,
         moves=tuple(moves),
         left=tuple(sorted((*others, *left), key=lambda each: each.path)),
         sources=tuple(sorted(set(sources))),
+        emptied=_find_emptied(root, survey, gathering, singles=singles),
+        later=later,
+        later_left=later_left,
         credentials=find_credentials(root, [note for note in survey.notes if note not in stay]),
     )
+
+
+def _find_emptied(root: Path, survey: Survey, into: str | None, *, singles: int) -> tuple[str, ...]:
+    """Return the directories that can't be a source and were gathered already, so that nothing is left in them."""
+    if into is None or not (root / into).is_dir():
+        return ()
+    return tuple(path for path in survey.empty if _find_source_problem(root, _top_of(path), singles=singles))
 
 
 def _top_of(path: str) -> str:
@@ -188,9 +249,8 @@ def _check_into(root: Path, into: str) -> str:
         raise UsageError(f"--into: {error.message}", hint="Name a directory such as notes.") from error
     if _top_of(name) in {*BRAIN_DIRECTORIES, *_lines_of(root)} or name.endswith(_SUFFIX):
         raise UsageError(f"--into: {name!r} can't be a directory of sources.", hint="Name another, such as notes.")
-    place = root / name
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        raise UsageError(f"--into: {name!r} is no directory.", hint="Name another, such as notes.")
+    if problem := Ways(root).find_problem(name):
+        raise UsageError(f"--into: {problem}.", hint="Name another, such as notes.")
     return name
 
 
@@ -230,14 +290,16 @@ def _judge_in_place(note: str, problem: str | None) -> list[Left]:
     return [Left(note, "its name is no UTF-8")]
 
 
-def _gather(root: Path, file: str, into: str, moves: list[Move], left: list[Left]) -> None:
+def _gather(root: Path, file: str, into: str, moves: list[Move], left: list[Left], *, ways: Ways) -> None:
     """Plan to move a file, an attachment too, below the directory that gathers."""
     target = f"{into}/{file}"
     problem = _judge_in_place(target, None) if file.endswith(_SUFFIX) else []
     if problem:
         left.append(Left(file, problem[0].reason))
-    elif (root / target).exists():
+    elif os.path.lexists(root / target):
         left.append(Left(file, f"{target} is there already"))
+    elif obstacle := ways.find_move_problem(file, target):
+        left.append(Left(file, obstacle))
     else:
         moves.append(Move(file, target))
 
@@ -256,4 +318,15 @@ def _find_in(root: Path, note: str) -> list[Credential]:
             text = file.read(_BYTES_MAX).decode("utf-8", "replace")
     except OSError:
         return []
-    return [Credential(note, text.count("\n", 0, start) + 1, name) for start, _, name in find_secrets(text)]
+    return locate_credentials(note, text)
+
+
+def locate_credentials(note: str, text: str) -> list[Credential]:
+    """Return where a text holds what looks like a credential, by line; each part of the text is counted once."""
+    found = []
+    line, counted = 1, 0
+    for start, _, name in sorted(find_secrets(text)):
+        line += text.count("\n", counted, start)
+        counted = start
+        found.append(Credential(note, line, name))
+    return found

@@ -36,6 +36,8 @@ class _Found:
     others: list[Left] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     top: set[str] = field(default_factory=set)
+    #: Directories that hold nothing but directories, with the number of those.
+    hollow: dict[str, int] = field(default_factory=dict)
 
 
 def survey_folder(root: Path) -> Survey:
@@ -51,7 +53,20 @@ def survey_folder(root: Path) -> Survey:
         days={note: day for note in notes if (day := find_day(note))},
         others=tuple(sorted(found.others, key=lambda each: each.path)),
         left=tuple(sorted(found.left, key=lambda each: each.path)),
+        empty=_find_empty(found.hollow),
     )
+
+
+def _find_empty(hollow: dict[str, int]) -> tuple[str, ...]:
+    """Return the directories below which there is no file."""
+    found: dict[str, int] = {}
+    empty = []
+    for path in sorted(hollow, key=lambda path: path.count("/"), reverse=True):
+        if path and found.get(path, 0) == hollow[path]:
+            empty.append(path)
+            above = path.rpartition("/")[0]
+            found[above] = found.get(above, 0) + 1
+    return tuple(sorted(empty))
 
 
 def find_day(path: str) -> date | None:
@@ -82,6 +97,8 @@ def _look(root: Path, directory: str, found: _Found) -> list[str]:
             inside.append(path)
         else:
             _take_file(path, found)
+    if len(inside) == len(listed):
+        found.hollow[directory] = len(inside)
     return inside
 
 

@@ -98,6 +98,8 @@ class Survey:
     others: tuple[Left, ...]
     #: What is not even looked at.
     left: tuple[Left, ...]
+    #: Directories that hold no file, not even below them.
+    empty: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return `{kind, notes, dated}`: the kind and two numbers."""
@@ -119,6 +121,11 @@ class AdoptionPlan:
     #: `memory.sources`, and the manifest's `memory.recall`; empty for a line.
     sources: tuple[str, ...] = ()
     credentials: tuple[Credential, ...] = ()
+    #: Directories without any file that go too, because an adoption that was cut off has emptied them.
+    emptied: tuple[str, ...] = ()
+    #: What the writer moves when it first starts, because it stands at the root of `memory/`; and what stays there.
+    later: tuple[Move, ...] = ()
+    later_left: tuple[Left, ...] = ()
     #: What its owner should know beforehand, a sentence or two each.
     advice: tuple[str, ...] = ()
 
@@ -129,7 +136,7 @@ class AdoptionPlan:
         return sum(note not in left for note in self.survey.notes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{mode, kind, notes, dated, adopted, line, sources, moves, left, credentials, advice}`."""
+        """Return `{mode, kind, notes, dated, adopted, line, sources, moves, left, emptied, later, credentials, advice}`."""
         return {
             "mode": self.mode.value,
             **self.survey.to_json(),
@@ -138,11 +145,21 @@ class AdoptionPlan:
             "sources": list(self.sources),
             "moves": [each.to_json() for each in self.moves],
             "left": [each.to_json() for each in self.left],
+            "emptied": [show(path) for path in self.emptied],
+            "later": {
+                "moves": [each.to_json() for each in self.later],
+                "left": [each.to_json() for each in self.later_left],
+            },
             "credentials": [each.to_json() for each in self.credentials],
             "advice": list(self.advice),
         }
 
 
 def show(path: str) -> str:
-    """Return a path as a terminal and JSON can take it: bytes that are no UTF-8 are shown as U+FFFD."""
+    """Return a path as JSON can take it: bytes that are no UTF-8 are shown as U+FFFD."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def spell(path: str) -> str:
+    """Return a path as one line of text for a person: a name can't break the line, nor steer a terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in show(path))

@@ -5,24 +5,32 @@ Rules: interface.md, "The brain directory".
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from omnislash.errors import StorageError, UsageError
+from omnislash.errors import OmnislashError, StorageError, UsageError
 from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.output import command_name, naming, print_json, print_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import re
+    from collections.abc import Iterable, Mapping, Sequence
 
     from omnislash.surfaces.cli.adopting import Adoption
     from omnislash.surfaces.cli.options import Settings
 
 
-class _TakenError(StorageError):
+#: The file that makes a directory a brain.
+_PROJECT: Final = "omnislash.yaml"
+#: Files in the directories that every brain has.
+_PLACES: Final = ("constitution/MANIFEST.yaml", "features/chat/nova.agent.md", "memory/main")
+
+
+class TakenError(StorageError):
     """There is a brain already."""
 
 
@@ -55,11 +63,18 @@ def init(settings: Settings, /, directory: str, *, example: bool, git: bool, **n
     _check_place(settings, directory)
     root = Path(directory).expanduser().absolute()
     _check_free(root)
+    _check_directories(root, _PLACES)
     adoption = _ask_about_notes(settings, directory, root, {"example": example, "git": git, **notes})
     if adoption is not None and not adoption.is_wanted:
         return 0
+    _check_free(root)  # again: a person may have thought about the plan for a while
     moved = adoption.carry_out(root) if adoption else []
-    made = make_brain(root, example=example, texts=adoption.texts if adoption else None)
+    try:
+        made = make_brain(root, example=example, texts=adoption.texts if adoption else None)
+    except OmnislashError as error:
+        if adoption is None or not adoption.moved:
+            raise
+        raise adoption.explain(root, error) from error
     note = _start_git(root, [*made, *moved]) if git else "No git, as you asked."
     with naming("the brain is made"):
         if settings.json:
@@ -67,7 +82,18 @@ def init(settings: Settings, /, directory: str, *, example: bool, git: bool, **n
             print_json({"brain": str(root), "files": made, "git": note, **more})
         elif not settings.quiet:
             _tell(directory, made, note, example=example)
+        _tell_unignored(root)
     return 0
+
+
+def _tell_unignored(root: Path) -> None:
+    """Say which lines a .gitignore of the owner lacks: without them the next commit holds the search index."""
+    from omnislash.surfaces.cli import templates  # noqa: PLC0415 - not needed for the help
+
+    if lines := templates.find_unignored(root):
+        print_line(".gitignore was there already and stays as it is. Add to it what git should leave out:", err=True)
+        for line in lines:
+            print_line(f"  {line}", err=True)
 
 
 def _ask_about_notes(settings: Settings, directory: str, root: Path, given: Mapping[str, Any]) -> Adoption | None:
@@ -105,28 +131,50 @@ def _check_free(root: Path) -> None:
         raise UsageError(f"{root} is a file; a directory is meant.", path=str(root))
     if (root / "omnislash.yaml").exists() or (root / "omnislash.yaml").is_symlink():
         message = f"{root} is a brain already: it holds omnislash.yaml. Nothing was changed."
-        raise _TakenError(message, path=str(root), hint="Choose another directory.")
+        raise TakenError(message, path=str(root), hint="Choose another directory.")
 
 
-def make_brain(root: Path, *, example: bool, texts: Mapping[str, str] | None = None) -> list[str]:
+def _check_directories(root: Path, paths: Iterable[str]) -> None:
+    """Raise UsageError when something else stands where a file of the brain needs a directory."""
+    above = {parent for path in paths for parent in Path(path).parents if parent.parts}
+    for parent in sorted(above):
+        place = root / parent
+        if os.path.lexists(place) and not place.is_dir():
+            message = f"{place} is no directory, and a brain needs one there. Nothing was changed."
+            raise UsageError(message, path=str(place), hint="Give it another name, or choose another directory.")
+
+
+def make_brain(
+    root: Path, *, example: bool, texts: Mapping[str, str] | None = None, without: re.Pattern[str] | None = None
+) -> list[str]:
     """Make what is missing and return the paths of the files that were made.
 
     Args:
         root: Where.
         example: Whether to copy the example brain.
         texts: The files in place of those of an empty brain, by path.
+        without: Files to leave out: those whose path begins like this.
 
     Raises:
         UsageError: The place is a file.
         StorageError: There is a brain already, or the disk refuses.
     """
     _check_free(root)
+    files = {
+        path: data for path, data in _files(texts, example=example).items() if not (without and without.match(path))
+    }
+    _check_directories(root, files)
     try:
-        made = [path for path, data in _files(texts, example=example).items() if _make_file(root / path, data)]
+        made = [path for path, data in files.items() if _make_file(root / path, data)]
         (root / "memory").mkdir(exist_ok=True)
     except OSError as error:
         message = f"The brain can't be made: {error.filename or root}: {error.strerror or error}."
         raise StorageError(message, path=str(root)) from error
+    if _PROJECT not in made:
+        message = f"{root} has become a brain meanwhile: somebody else made omnislash.yaml, and it stays as it is."
+        if made:
+            message += f" Made beside it: {', '.join(made)}."
+        raise TakenError(message, path=str(root), hint="See what it is now: `omnislash doctor` there.")
     return made
 
 
@@ -144,7 +192,7 @@ def _files(texts: Mapping[str, str] | None, *, example: bool) -> Mapping[str, by
         files = {place.relative_to(source).as_posix(): place.read_bytes() for place in places if _is_shipped(place)}
     path, text = templates.IGNORE
     files[path] = text.encode()
-    files["omnislash.yaml"] = files.pop("omnislash.yaml")
+    files[_PROJECT] = files.pop(_PROJECT)
     return files
 
 

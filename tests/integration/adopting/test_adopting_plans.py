@@ -10,8 +10,9 @@ import pytest
 
 from omnislash.core.budgets import Chars
 from omnislash.errors import InvalidNameError, UsageError
-from omnislash.runtime.adopting.naming import make_portable
-from omnislash.runtime.adopting.planning import plan_line, plan_sources
+from omnislash.runtime.adopting import ways
+from omnislash.runtime.adopting.naming import DocumentNames, make_portable
+from omnislash.runtime.adopting.planning import locate_credentials, plan_line, plan_sources
 from omnislash.runtime.adopting.surveying import find_day, survey_folder
 from omnislash.runtime.adopting.values import FolderKind, Left, Move
 
@@ -252,6 +253,90 @@ def test_credentials_are_named_and_refuse_nothing(tmp_path: Path) -> None:
     assert [each.path for each in left_out.credentials] == ["a.md"]
 
 
+def test_a_note_is_counted_through_once(tmp_path: Path) -> None:
+    """However many places a note has, each part of it is looked at once to tell their lines."""
+    counted = 0
+
+    class Text(str):
+        """A text that tells how much of it is counted."""
+
+        __slots__ = ()
+
+        def count(self, sub: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+            nonlocal counted
+            counted += (len(self) if end is None else end) - start
+            return str(self).count(sub, start, end)
+
+    text = Text(f"fine\n{CREDENTIAL}\n" * 50)
+
+    assert [each.line for each in locate_credentials("a.md", text)] == list(range(2, 101, 2))
+    assert counted <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("way", "note", "reason"),
+    [
+        ("memory/main/2026", "2026-11-30.md", "memory/main/2026 is a link, so its files lie elsewhere"),
+        ("memory/main/2026/11", "2026-11-30.md", "memory/main/2026/11 is a link, so its files lie elsewhere"),
+    ],
+)
+def test_a_note_whose_way_is_a_link_stays(tmp_path: Path, way: str, note: str, reason: str) -> None:
+    """A link deeper in the line keeps just what would go through it; a name beside it is chosen elsewhere."""
+    root, outside = fill(tmp_path / "vault", {note: "x", "Work/a.md": "y"}), tmp_path / "outside"
+    outside.mkdir()
+    (root / way).parent.mkdir(parents=True)
+    (root / way).symlink_to(outside)
+    (root / "memory/main/Work").symlink_to(outside)
+
+    plan = plan_line(root, survey_folder(root), line="main", budget=Chars(12_000))
+
+    assert plan.moves == (Move("Work/a.md", "memory/main/Work-2/a.md"),)
+    assert Left(note, reason) in plan.left
+
+
+def test_what_lies_on_another_file_system_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mounted directory can't be moved in one step, so its notes are left out beforehand; as sources they are fine."""
+    fill(tmp_path, {"a.md": "x", "stick/b.md": "y", "stick stick/c.md": "z"})
+    monkeypatch.setattr(ways, "device_of", lambda place: 2 if "stick" in str(place.relative_to(tmp_path)) else 1)
+    survey = survey_folder(tmp_path)
+
+    line = plan_line(tmp_path, survey, line="main", budget=Chars(12_000))
+    sources = plan_sources(tmp_path, survey, into="notes")
+
+    assert line.moves == (Move("a.md", "memory/main/a.md"),)
+    assert line.left == (Left("stick stick/c.md", ways.ELSEWHERE), Left("stick/b.md", ways.ELSEWHERE))
+    assert (sources.sources, sources.moves) == (("a.md", "stick"), ())
+    assert sources.left == (Left("stick stick/c.md", ways.ELSEWHERE),)
+
+
+def test_a_twin_of_the_line_is_refused(tmp_path: Path) -> None:
+    """`memory/Main` beside `memory/main` would keep every later write from the line."""
+    fill(tmp_path, {"a.md": "x", "memory/Main/b.md": "y"})
+
+    with pytest.raises(UsageError, match="differ in letter case only"):
+        plan_line(tmp_path, survey_folder(tmp_path), line="main", budget=Chars(12_000))
+
+
+def test_directories_without_a_file_go_only_after_a_cut(tmp_path: Path) -> None:
+    """A folder's own empty directories stay; where an adoption was cut off, those that it emptied are named and go."""
+    fill(tmp_path, {"a.md": "x", "full/b.md": "y"})
+    for path in ("empty", "deep/er", "full/empty", ".hidden"):
+        (tmp_path / path).mkdir(parents=True)
+    survey = survey_folder(tmp_path)
+    assert survey.empty == ("deep", "deep/er", "empty", "full/empty")
+    assert plan_line(tmp_path, survey, line="main", budget=Chars(12_000)).emptied == ()
+    (tmp_path / "memory/main").mkdir(parents=True)
+    assert plan_line(tmp_path, survey, line="main", budget=Chars(12_000)).emptied == survey.empty
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "c d/e").mkdir(parents=True)
+    assert plan_sources(tmp_path, survey_folder(tmp_path), into="notes").emptied == ("c d", "c d/e")
+
+
+def test_a_folder_deeper_than_python_can_call(tmp_path: Path) -> None:
+    """However deep a note lies, it is planned."""
+    assert DocumentNames(tmp_path).place(f"{'a/' * 1500}x.md") == f"{'a/' * 1500}x.md"
+
+
 # -- sources ---------------------------------------------------------------------------------------------------------
 
 
@@ -300,7 +385,7 @@ def test_into_gathers_just_what_cannot_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "into", ["a b", "../x", "/tmp", "memory", "features/x", "main", "notes.md", "taken", "link", ""]
+    "into", ["a b", "../x", "/tmp", "memory", "features/x", "main", "notes.md", "taken", "link", "link/deep", ""]
 )
 def test_into_has_to_be_a_directory_of_sources(tmp_path: Path, into: str) -> None:
     """What can be no source, belongs to the brain, or is something else already, is refused."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -12,8 +13,12 @@ import pytest
 
 from omnislash import Brain, Outcome
 from omnislash.engine import SearchOptions
-from omnislash.testing.disks import WrappedDisk
+from omnislash.store.files import MemoryFiles
+from omnislash.testing.disks import STOPPED, WrappedDisk
 from omnislash.testing.embedders import CountingEmbedder
+from omnislash.testing.power import PowerLossDisk
+from omnislash.writer.migrating import foresee_migration, migrate
+from tests.crash.harness import run_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,21 +192,38 @@ def test_nothing_is_ever_overwritten(sample: SampleBrain, caplog: pytest.LogCapt
 
 
 @pytest.mark.rule("MIGRATE-02", "LINE-O2")
-def test_what_is_no_memory_stays(sample: SampleBrain, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_no_memory_stays(
+    sample: SampleBrain, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Hidden files, other suffixes, links, directories with a note's name and names that no tool can spell stay."""
     put_old(sample, {"MEMORY.md": "- a\n", ".hidden.md": "h", "notes.txt": "t", "memory.md": "m", "aux.md": "x"})
+    monkeypatch.setattr("omnislash.writer.migrating._KEPT", 6)
     sample.put("outside.md", "outside\n")
     (sample.root / "memory/link.md").symlink_to(sample.root / "outside.md")
     (sample.root / "memory/2024").symlink_to(sample.root / "features")
     (sample.root / "memory/folder.md").mkdir()
     os.mkfifo(sample.root / "memory/pipe.txt")
+    os.mkfifo(sample.root / "memory/pipe.md")
+    sample.put_memory("two\nlines.md", "x")
 
     with caplog.at_level(logging.WARNING, logger="omnislash"):
         start(sample)
 
     left = sorted(place.name for place in (sample.root / "memory").iterdir())
     assert left == sorted(
-        [".hidden.md", "2024", "aux.md", "folder.md", "link.md", "main", "memory.md", "notes.txt", "pipe.txt"]
+        [
+            ".hidden.md",
+            "2024",
+            "aux.md",
+            "folder.md",
+            "link.md",
+            "main",
+            "memory.md",
+            "notes.txt",
+            "pipe.md",
+            "pipe.txt",
+            "two\nlines.md",
+        ]
     )
     assert sample.text("main/MEMORY.md") == "- a\n"
     said = "\n".join(record.getMessage() for record in caplog.records)
@@ -209,6 +231,9 @@ def test_what_is_no_memory_stays(sample: SampleBrain, caplog: pytest.LogCaptureF
     assert "memory/2024 stays where it is: it is a link" in said
     assert "memory/memory.md stays where it is: no tool could name it in a line (only the curated file itself" in said
     assert "memory/aux.md stays where it is: no tool could name it in a line ('aux.md' is the name of a device" in said
+    assert "memory/pipe.md stays where it is: it is no regular file." in said
+    assert "memory/two\\nlines.md stays where it is: no tool could name it" in said
+    assert "two\nlines" not in said
     assert "hidden" not in said
     assert "notes.txt" not in said
 
@@ -325,6 +350,120 @@ def test_many_that_stay_are_counted(sample: SampleBrain, caplog: pytest.LogCaptu
 
     assert len(caplog.records) == 6
     assert caplog.records[-1].getMessage() == "3 more stay at the root of memory/."
+
+
+def test_a_process_that_writes_for_a_moment_does_not_say_again_what_stays(
+    sample: SampleBrain, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The command under which something moved says what stays, later ones do not, and a worker says it at its start."""
+    put_old(sample, {"MEMORY.md": "old\n", "choir.md": "x\n", "main/MEMORY.md": "- new\n"})
+
+    said = []
+    for text in ("One.", "Two."):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, logger="omnislash"), sample.open() as brain:
+            assert brain.agent("nova").memory.write(text).outcome is Outcome.WRITTEN
+        said.append([record.getMessage().partition(":")[0] for record in caplog.records])
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="omnislash"):
+        start(sample)
+
+    assert said == [["This brain was older than lines", "memory/MEMORY.md stays where it is"], []]
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        "memory/MEMORY.md stays where it is"
+    ]
+
+
+def test_a_power_cut_loses_no_note(sample: SampleBrain, tmp_path: Path) -> None:
+    """Before any call and at the end the power may go: every note is there, and what is done at the end is durable."""
+    # A directory that moves as a whole is one name, and the disk of this test follows files only: `main` has each of them.
+    put_old(sample, {**OLD, "main/2025/12/2025-12-29.md": "b\n", "main/2026/01/2026-01-01.md": "c\n"})
+    template = sample.root / "memory"
+    texts = {place.read_bytes() for place in template.rglob("*") if place.is_file()}
+
+    def run(memory: Path, *, at: int | None) -> PowerLossDisk:
+        disk = PowerLossDisk(memory, at=at)
+        migrate(MemoryFiles(memory, disk=disk), named=frozenset)
+        return disk
+
+    quiet = shutil.copytree(template, tmp_path / "quiet")
+    disk = run(quiet, at=None)
+    end = sorted(quiet.rglob("*"))
+    disk.cut_power()
+    assert sorted(quiet.rglob("*")) == end
+    for at in range(1, len(disk.calls) + 1):
+        memory = shutil.copytree(template, tmp_path / f"cut-{at}")
+        assert run_in_child(lambda: run(memory, at=at)) == STOPPED  # noqa: B023 - run at once
+        assert {place.read_bytes() for place in memory.rglob("*") if place.is_file()} == texts, at
+
+
+def test_new_names_are_durable_before_old_ones_go(tmp_path: Path) -> None:
+    """Each directory that got a name is synced before any that lost one, and both are."""
+    for path in ("memory/a.md", "memory/2025/12/x.md", "memory/2026/y.md", "memory/main/2025/12/z.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(path)
+
+    class Noting(WrappedDisk):
+        """Notes which directories are synced."""
+
+        def sync_directory(self, path: Path) -> None:
+            synced.append(str(path.relative_to(tmp_path)))
+            super().sync_directory(path)
+
+    synced: list[str] = []
+    migrate(MemoryFiles(tmp_path / "memory", disk=Noting()), named=frozenset)
+
+    assert synced == ["memory/main", "memory/main/2025/12", "memory"]  # memory/2025 and below are gone
+
+
+def test_a_year_that_is_deeper_than_python_can_call(tmp_path: Path) -> None:
+    """Where both years have the same directories, however deep, what is in the old one moves."""
+    below = "/".join(["a"] * 520)  # a recursion would take two calls for each
+    (tmp_path / "memory/2025" / below).mkdir(parents=True)
+    (tmp_path / "memory/main/2025" / below).mkdir(parents=True)
+    (tmp_path / "memory/2025" / below / "x.md").write_text("x")
+
+    done = migrate(MemoryFiles(tmp_path / "memory"), named=frozenset)
+
+    assert done.moved == [f"main/2025/{below}/x.md"]
+    assert not (tmp_path / "memory/2025").exists()
+    assert (tmp_path / "memory/main/2025" / below / "x.md").read_text() == "x"
+
+
+def test_a_directory_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in a part of a year that can't be entered stays, and is not passed over in silence."""
+    for path in ("memory/2025/12/x.md", "memory/main/2025/12/z.md"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(path)
+    scandir = os.scandir
+
+    def refuse(place: Path) -> object:
+        if place == tmp_path / "memory/2025/12":
+            raise PermissionError(13, "Permission denied", str(place))
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+    assert migrate(MemoryFiles(tmp_path / "memory"), named=frozenset).kept == {"2025/12": "permission denied"}
+
+
+@pytest.mark.rule("MIGRATE-02", "MIGRATE-O1")
+def test_what_is_foreseen_is_what_happens(sample: SampleBrain, tmp_path: Path) -> None:
+    """Of every kind of entry the foresight names the same as the migration then does, and touches nothing."""
+    put_old(sample, {**OLD, "aux.md": "x", "both.md": "1", "main/both.md": "2", "main/2025/x.md": "3", "taken.md": "4"})
+    (sample.root / "memory/link.md").symlink_to("choir.md")
+    os.mkfifo(sample.root / "memory/pipe.md")
+    files = MemoryFiles(sample.root / "memory")
+    before = sorted(sample.root.rglob("*"))
+
+    foreseen = foresee_migration(files, taken=["main/taken.md", "main/2026/01/2026-01-09.md"])
+
+    assert sorted(sample.root.rglob("*")) == before
+    put_old(sample, {"main/taken.md": "5", "main/2026/01/2026-01-09.md": "6"})
+    done = migrate(files, named=frozenset)
+    assert (foreseen.moved, foreseen.kept) == (done.moved, done.kept)
+    assert set(done.kept) == {"aux.md", "both.md", "taken.md", "link.md", "pipe.md"}
+    assert foresee_migration(MemoryFiles(tmp_path / "nothing")).moved == []
 
 
 @pytest.mark.rule("BOUNDARY-08")
