@@ -23,17 +23,13 @@ from typing import TYPE_CHECKING
 
 from omnislash.core.entries import BYTE_ORDER_MARK
 from omnislash.core.joining_pieces import OPENING, Key, Piece, PieceKind, Section, parse_sections
-from omnislash.core.joining_sequences import Placed, choose, join_lines, weave
+from omnislash.core.joining_sequences import CannotJoinError, Placed, choose, join_lines, weave
 from omnislash.core.sections import find_newline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     _Sections = Mapping[Key, Section]
-
-
-class CannotJoinError(Exception):
-    """The two versions can't be joined without a person; the message says why, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,23 @@ that does not depend on which version is called the first.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from omnislash.core.joining_pieces import Key, Piece, PieceKind, split_into_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+
+#: How many pairs of equal elements two sequences may have where they differ; seconds are needed for more.
+_MOST_PAIRS: Final = 4_000_000
+
+
+class CannotJoinError(Exception):
+    """The two versions can't be joined without a person; the message says why, as a clause."""
 
 
 class Placed(NamedTuple):
@@ -47,7 +56,11 @@ def choose(base: str | None, first: str, second: str) -> str:
 
 
 def match_pairs(first: Sequence[Key], second: Sequence[Key]) -> list[tuple[int, int]]:
-    """Return the pairs of equal elements, in ascending order of both indexes."""
+    """Return the pairs of equal elements, in ascending order of both indexes.
+
+    Raises:
+        CannotJoinError: The same elements are there so often that it would take minutes.
+    """
     start = 0
     shorter = min(len(first), len(second))
     while start < shorter and first[start] == second[start]:
@@ -56,12 +69,21 @@ def match_pairs(first: Sequence[Key], second: Sequence[Key]) -> list[tuple[int, 
     while end < shorter - start and first[-1 - end] == second[-1 - end]:
         end += 1
     pairs = [(index, index) for index in range(start)]
-    middle = SequenceMatcher(
-        None, first[start : len(first) - end], second[start : len(second) - end], autojunk=False
-    ).get_matching_blocks()
+    one, other = first[start : len(first) - end], second[start : len(second) - end]
+    _refuse_repetition(one, other)
+    middle = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     pairs += [(start + block.a + step, start + block.b + step) for block in middle for step in range(block.size)]
     pairs += [(len(first) - step, len(second) - step) for step in range(end, 0, -1)]
     return pairs
+
+
+def _refuse_repetition(first: Sequence[Key], second: Sequence[Key]) -> None:
+    if len(first) * len(second) <= _MOST_PAIRS:
+        return
+    counts = Counter(second)
+    if sum(number * counts[key] for key, number in Counter(first).items()) > _MOST_PAIRS:
+        message = "it says the same so often that its versions can't be told apart"
+        raise CannotJoinError(message)
 
 
 def weave(

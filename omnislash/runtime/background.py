@@ -78,7 +78,10 @@ class Background:
         return self._scheduler
 
     def stop(self) -> None:
-        """End scheduler and ticks: a turn that runs is cancelled, a summary or sync finished, and nothing more begins."""
+        """End scheduler and ticks: a turn that runs and a talk with a remote are cut short, and nothing more begins.
+
+        A summary, and what a sync does on this machine, is finished.
+        """
         if self._scheduler is not None:
             self._scheduler.stop()
             self._scheduler = None

@@ -77,6 +77,8 @@ _SETTINGS: Final = (
     *("-c", "maintenance.auto=false", "-c", "i18n.logOutputEncoding=UTF-8", "-c", "log.showSignature=false"),
     *("-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "push.recurseSubmodules=no"),
 )
+#: The commands that talk to a remote right now, by the thread that waits for each.
+_TALKING: Final[dict[int, subprocess.Popen[bytes]]] = {}
 _BATCH_SSH: Final = "ssh -oBatchMode=yes"
 _NUMBER = re.compile(rb"(\d+)\.(\d+)(?:\.(\d+))?")
 #: The files by which git remembers that something was begun, and what to call it.
@@ -307,7 +309,24 @@ def run_git(
     except (OSError, ValueError) as error:
         message = f"git could not be started: {getattr(error, 'strerror', None) or error}."
         raise GitTroubleError(message, hint="Check that git is installed and on the path.") from error
-    return _await(process, given, limit_s, _name_command(words))
+    if not _talks(words):
+        return _await(process, given, limit_s, _name_command(words))
+    _TALKING[threading.get_ident()] = process
+    try:
+        return _await(process, given, limit_s, _name_command(words))
+    finally:
+        _TALKING.pop(threading.get_ident(), None)
+
+
+def end_talk(thread: int) -> None:
+    """End the command that talks to a remote in a thread, with all that it started; nothing where there is none.
+
+    Args:
+        thread: The thread's `ident`. It gets an answer with the status of a command that a signal ended.
+    """
+    process = _TALKING.get(thread)
+    if process is not None:
+        _end(process)
 
 
 def _await(process: subprocess.Popen[bytes], given: bytes, limit_s: float, name: str) -> GitAnswer:

@@ -264,6 +264,15 @@ SELECT * FROM syncs ORDER BY id DESC LIMIT 1;
 -- name: prune_syncs
 DELETE FROM syncs WHERE id <= (SELECT max(id) FROM syncs) - 1000;
 
+-- name: set_told
+INSERT INTO told (path, audit) VALUES (:path, :audit) ON CONFLICT (path) DO UPDATE SET audit = excluded.audit;
+
+-- name: list_told
+SELECT path, audit FROM told;
+
+-- name: drop_told
+DELETE FROM told WHERE audit <= :audit;
+
 -- name: audit_after
 SELECT * FROM audit WHERE id > :after ORDER BY id;
 

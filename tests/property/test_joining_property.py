@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from omnislash.core.entries import parse_entries
-from omnislash.core.joining import CannotJoinError, join_entries
+from omnislash.core.joining import join_entries
+from omnislash.core.joining_sequences import CannotJoinError
 
 #: What entries say; a few of them hold what would mean something to a markdown parser.
 WORDS = ["a", "b", "c", "- nested", "x\n  y", "x\n\n  z", "```\n  q\n  ```", "## inert", "<!-- open"]

@@ -33,6 +33,11 @@ _FILES_NAMED: Final = 200
 _LINES_NAMED: Final = 3
 _CHANGED: Final = frozenset({"written", "partial"})
 _ENTRY_TOOL: Final = "memory_write"
+#: The rows of what came from the remote: its own commits say who wrote that.
+_PULL_TOOL: Final = "sync"
+#: Most bytes of a message's body: with the longest names it stays below what one argument of a program may hold
+#: (128 KiB on Linux, 32 KiB with all others on Windows).
+_BODY_BYTES: Final = 24_000
 MARK: Final = "memory-care:"
 
 
@@ -60,21 +65,28 @@ class Story:
     moved: dict[str, str] = field(default_factory=dict)
     #: Entries by author.
     entries: Counter[Author] = field(default_factory=Counter)
+    #: The newest row of the action log that it tells of, and the files that rows name which no commit had told of.
+    newest: int = 0
+    told: list[str] = field(default_factory=list)
 
 
-def tell_story(changes: Sequence[Change], state: State, *, after: int, prefix: str) -> Story:
-    """Return who changed the files.
+def tell_story(changes: Sequence[Change], state: State, *, prefix: str) -> Story:
+    """Return who changed the files since a commit has told of each.
 
     Args:
         changes: The changes, as they are on disk now.
         state: The state database.
-        after: Id of the newest row of the action log that a commit has told of.
         prefix: Where the brain lies in the repository.
     """
-    story = Story(moved=_find_moved(changes))
     memory = f"{prefix}memory/"
-    paths = {change.path for change in changes}
-    rows = _rows_by_path(state.rows("audit_after", after=after), memory, paths, story)
+    last = state.row("last_sync")
+    after = last["audit"] if last else 0
+    told = {memory + row["path"]: row["audit"] for row in state.rows("list_told")}
+    since = {change.path: max(after, told.get(change.path, 0)) for change in changes}
+    found = state.rows("audit_after", after=after)
+    story = Story(moved=_find_moved(changes), newest=found[-1]["id"] if found else after)
+    rows = _rows_by_path(found, memory, since, story)
+    story.told += rows
     for change in changes:
         named = rows.get(change.path, [])
         is_moved = change.path in story.moved or change.path in story.moved.values()
@@ -86,14 +98,15 @@ def tell_story(changes: Sequence[Change], state: State, *, after: int, prefix: s
 
 
 def _rows_by_path(
-    rows: Iterable[sqlite3.Row], memory: str, paths: set[str], story: Story
+    rows: Iterable[sqlite3.Row], memory: str, since: Mapping[str, int], story: Story
 ) -> Mapping[str, list[Author]]:
     found: dict[str, list[Author]] = {}
     for row in rows:
-        if row["outcome"] not in _CHANGED:
+        if row["outcome"] not in _CHANGED or row["tool"] == _PULL_TOOL:
             continue
         author = _read_author(row)
-        touched = [path for name in json.loads(row["paths"]) if (path := _spell(name, memory)) in paths]
+        named = [_spell(name, memory) for name in json.loads(row["paths"])]
+        touched = [path for path in named if path in since and row["id"] > since[path]]
         for path in touched:
             found.setdefault(path, []).append(author)
         if touched and row["tool"] == _ENTRY_TOOL:
@@ -134,12 +147,22 @@ def write_message(story: Story, *, prefix: str, mark: str | None = None) -> str:
         mark: The subject of a curator's run (CURATE-05); None = one that says who changed what.
     """
     subject = _shorten(" ".join(mark.split())) if mark else write_subject(story, prefix=prefix)
-    body = [_describe(story, path) for path in story.authors]
-    if len(body) > _FILES_NAMED:
-        body = [*body[:_FILES_NAMED], f"and {len(body) - _FILES_NAMED} more files"]
+    body = _bound([_describe(story, path) for path in story.authors])
     trailers = _write_trailers(story)
     text = "\n\n".join(["\n".join(part) for part in ([subject], body, trailers) if part])
     return mask_secrets(text) + "\n"
+
+
+def _bound(lines: Sequence[str]) -> list[str]:
+    """Return as many lines as a message holds, and how many files the others are."""
+    room, kept = _BODY_BYTES, 0
+    for line in lines[:_FILES_NAMED]:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        kept += 1
+    more = len(lines) - kept
+    return [*lines[:kept], *([f"and {_count(more, 'more file')}"] if more else [])]
 
 
 def _describe(story: Story, path: str) -> str:

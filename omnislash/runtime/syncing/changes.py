@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -23,7 +24,7 @@ from omnislash.store.git import join_paths, split_paths
 from omnislash.store.hashing import hash_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from omnislash.store.git import Repository
 
@@ -32,7 +33,15 @@ _OWN_DIRECTORIES: Final = ("memory", "features", "constitution")
 _OWN_FILES: Final = ("omnislash.yaml", ".gitignore")
 #: Machine state, which no commit ever holds: by the first segment, by the file's name, and the search index.
 _STATE_DIRECTORY, _TEMPORARY, _INDEX = ".omnislash", ".omnislash-", ".memory-index.db"
-#: A file that is larger is committed without a look for marks of a conflict, in bytes.
+#: What editors, systems and programs leave beside notes, and files of keys: new ones are never taken. A template of a
+#: file of keys is none.
+_CLUTTER = re.compile(
+    r"\..*\.sw[a-p]|.*~|#.*#|\.#.*|~\$.*|\.~lock\..*|\._.*|\.nfs[0-9a-f]+|\.fuse_hidden.*|\.goutputstream-.*"
+    r"|\.ds_store|thumbs\.db|desktop\.ini|icon\r|\.directory"
+    r"|\.envrc|\.env(?:\.(?!example$|sample$|template$|dist$).*)?",
+    re.DOTALL | re.IGNORECASE,
+)
+#: A file that is larger is committed without a look into it, in bytes.
 _LOOKED_AT: Final = 64 << 20
 _MODULE_MODE: Final = "160000"
 _HALF_REMOVED: Final = (
@@ -53,7 +62,7 @@ class Change:
     is_removal: bool = False
     #: Git has not seen the file yet.
     is_new: bool = False
-    #: SHA-256 of the bytes on disk, `absent` for a removal; '' for what is no regular file.
+    #: SHA-256 of the bytes on disk, `absent` for a removal; '' for what is no regular file, and for a very large one.
     hash: str = ""
     #: Id of the blob that the bytes make, and of the one that was committed before; '' when not known.
     blob: str = ""
@@ -76,6 +85,14 @@ class Changes:
     unmerged: list[str] = field(default_factory=list)
     #: Below memory/, and hidden by an ignore rule.
     ignored: list[str] = field(default_factory=list)
+    #: Announced to git (`git add -N`) and gone: nothing is to commit, and git still waits for them.
+    forgotten: list[str] = field(default_factory=list)
+
+    def block(self, refused: Mapping[str, str]) -> None:
+        """Take what git can't store out of what is committed; `refused` is the reason by path."""
+        self.blocked += [Blocked(each.path, refused[each.path]) for each in self.wanted if each.path in refused]
+        self.blocked.sort(key=lambda each: each.path)
+        self.wanted = [each for each in self.wanted if each.path not in refused]
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -108,11 +125,27 @@ def find_changes(repository: Repository, sources: Iterable[str], *, only: Iterab
     search = _Search(repository, tuple(sources), None if only is None else frozenset(only))
     search.run()
     found = search.found
+    found.block(_find_covered(repository, found.wanted))
     for part in (found.blocked, found.wanted):
         part.sort(key=lambda each: each.path)
     for names in (found.left_alone, found.unmerged, found.ignored):
         names.sort()
     return found
+
+
+def _find_covered(repository: Repository, wanted: Iterable[Change]) -> dict[str, str]:
+    """Return why a file can't go, by path: a directory took its name and holds nothing that is committed."""
+    paths = {up for change in wanted if not change.is_removal for up in _list_above(change.path)}
+    return {
+        change.path: f"A directory has its name now. Remove that one, or run: git rm --cached {show_path(change.path)}"
+        for change in wanted
+        if change.is_removal and change.path not in paths and (repository.top / change.path).is_dir()
+    }
+
+
+def _list_above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 class _Search:
@@ -153,12 +186,17 @@ class _Search:
         path = seen.path
         if self._only is not None and path not in self._only:
             return
-        if _is_state(path, self._prefix) or (seen.index != "." and not self.is_own(path)):
+        is_announced = seen.index == "." and self._is_announced(seen)
+        if is_state(path, self._prefix) or ((seen.index != "." or is_announced) and not self.is_own(path)):
             self.found.left_alone.append(path)
+            return
+        if is_announced and seen.tree == "D":
+            self.found.forgotten.append(path)
             return
         if seen.index == "D":
             self._removed.add(path)
-            if os.path.lexists(self._repository.top / path):
+            place = self._repository.top / path
+            if os.path.lexists(place) and (place.is_symlink() or not place.is_dir()):
                 self.found.blocked.append(Blocked(path, _HALF_REMOVED))
                 return
         if seen.index in "AMT" and seen.tree == "D":
@@ -167,12 +205,20 @@ class _Search:
         staged = seen.staged if seen.index in "AMT" and seen.tree in "MT" else ""
         self._want(Change(path=path, before=seen.before, staged=staged))
 
+    def _is_announced(self, seen: _Seen) -> bool:
+        """Tell whether git only knows that a file shall come (`git add -N`)."""
+        if seen.tree != "D":
+            return not seen.before
+        # one that is gone again looks like a file that was committed empty
+        is_empty = seen.before in {"", _EMPTY}
+        return is_empty and self._repository.ask("cat-file", "-e", f"HEAD:{seen.path}").status != 0
+
     # -- untracked ---------------------------------------------------------------------------------------------------
 
     def _take_untracked(self, collapsed: Iterable[str]) -> None:
         """Take new files; git names a directory that holds nothing else by its own name."""
         self.found.left_alone += [
-            path for path in collapsed if not self._may_hold_own(path) and not _is_state(path, self._prefix)
+            path for path in collapsed if not self._may_hold_own(path) and not is_state(path, self._prefix)
         ]
         wanted = self._existing(*self._directories, *self._files)
         if not wanted:
@@ -182,7 +228,7 @@ class _Search:
         memory = self._existing(f"{self._prefix}memory/")
         hidden = self._list("--ignored", "--exclude-standard", wanted=memory) if memory else ()
         for path in hidden:
-            if path.endswith(".md") and not _is_state(path, self._prefix):
+            if path.endswith(".md") and not is_state(path, self._prefix) and not _is_clutter(path):
                 self.found.ignored.append(path)
                 self._take_new(path)
 
@@ -195,9 +241,9 @@ class _Search:
         return sorted({path.rstrip("/") for path in paths if os.path.lexists(top / path.rstrip("/"))})
 
     def _take_new(self, path: str) -> None:
-        if path.endswith("/"):  # a repository of its own
+        if path.endswith("/") or _is_clutter(path):  # a repository of its own, or nothing that anybody keeps
             self.found.left_alone.append(path)
-        elif path not in self._removed and not _is_state(path, self._prefix):
+        elif path not in self._removed and not is_state(path, self._prefix):
             self._want(Change(path=path, is_new=True))
 
     def is_own(self, path: str) -> bool:
@@ -232,10 +278,12 @@ def _read(repository: Repository, change: Change) -> Change | Blocked:
     try:
         found = os.lstat(place)
     except (FileNotFoundError, NotADirectoryError):
+        found = None
+    if found is None or stat.S_ISDIR(found.st_mode):  # a directory may have taken the name of the file
         return Change(path=change.path, is_removal=True, before=change.before, hash=hash_bytes(None))
     data = b""
-    is_regular = stat.S_ISREG(found.st_mode)
-    if is_regular and found.st_size <= _LOOKED_AT:
+    is_read = stat.S_ISREG(found.st_mode) and found.st_size <= _LOOKED_AT
+    if is_read:
         descriptor = open_regular(place)
         try:
             data = read_descriptor(descriptor)
@@ -247,8 +295,8 @@ def _read(repository: Repository, change: Change) -> Change | Blocked:
     return Change(
         path=change.path,
         is_new=change.is_new,
-        hash=hash_bytes(data) if is_regular else "",
-        blob=hash_blob(data) if is_regular else "",
+        hash=hash_bytes(data) if is_read else "",
+        blob=hash_blob(data) if is_read else "",
         before=change.before,
         staged=change.staged,
     )
@@ -259,15 +307,23 @@ def hash_blob(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
+#: What git names a file that holds nothing.
+_EMPTY: Final = hash_blob(b"")
+
+
 def _known(blob: str) -> str:
     return blob if blob.strip("0") else ""
 
 
-def _is_state(path: str, prefix: str) -> bool:
+def is_state(path: str, prefix: str) -> bool:
     """Tell whether a path is state of this machine, which is never committed."""
     inner = path.removeprefix(prefix)
     name = inner.rstrip("/").rpartition("/")[2]
     return inner.split("/", 1)[0] == _STATE_DIRECTORY or name.startswith((_TEMPORARY, _INDEX))
+
+
+def _is_clutter(path: str) -> bool:
+    return _CLUTTER.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
 
 
 def find_rules(repository: Repository, paths: Iterable[str]) -> dict[str, str]:

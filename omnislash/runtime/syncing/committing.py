@@ -8,7 +8,9 @@ Source: git-commit(1), `--only`, `--pathspec-file-nul`.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import GitTroubleError
@@ -17,6 +19,7 @@ from omnislash.store.git import join_paths, split_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from omnislash.runtime.syncing.changes import Change
     from omnislash.store.git import GitAnswer, Repository
@@ -28,6 +31,10 @@ _NOTHING: Final = (b"nothing to commit", b"nothing added to commit", b"no change
 _VANISHED: Final = b"did not match any file"
 _HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _UNSIGNED: Final = b"failed to sign"
+_NAMES: Final = ("--name-only", "--no-renames", "-z")
+#: How many files that git can't store are looked for at most: each costs a command.
+_REFUSED: Final = 100
+_REASON: Final = "git can't store it: {reason} Mend the filter or the file, or take the rule out of .gitattributes."
 
 
 class VanishedError(Exception):
@@ -50,17 +57,30 @@ def commit_changes(repository: Repository, changes: Sequence[Change], message: s
         if change.staged:
             repository.run("update-ref", f"{KEPT}{change.staged[:16]}", change.staged)
     new = [change.path for change in changes if change.is_new]
+    before = repository.head()
     try:
         _announce(repository, new)
-        done = _commit(repository, [change.path for change in changes], message)
+        done = _commit(repository, _list_paths(repository, changes), message)
     except BaseException:
         _withdraw(repository, new)
         raise
     if not done:
         _withdraw(repository, new)
         return None
-    head = repository.head()
-    return Commit(head, message.partition("\n")[0])
+    with contextlib.suppress(GitTroubleError):  # the commit is made; the next sync finds what is left to say
+        _follow_hooks(repository, {change.path for change in changes}, before)
+    return Commit(repository.head(), message.partition("\n")[0])
+
+
+def forget(repository: Repository, paths: Sequence[str]) -> None:
+    """Let git forget files that were announced to it and are gone; nothing of them was ever stored."""
+    if paths:
+        repository.ask("update-index", "--force-remove", "-z", "--stdin", input=join_paths(paths))
+
+
+def _list_paths(repository: Repository, changes: Sequence[Change]) -> list[str]:
+    """Return what git is told to commit: a file whose name a directory took goes with the first file in that one."""
+    return [each.path for each in changes if not (each.is_removal and (repository.top / each.path).is_dir())]
 
 
 def _announce(repository: Repository, new: Sequence[str]) -> None:
@@ -84,6 +104,62 @@ def _commit(repository: Repository, paths: Sequence[str], message: str) -> bool:
     if _VANISHED in answer.err:
         raise VanishedError
     raise _explain(repository, answer)
+
+
+def _follow_hooks(repository: Repository, wanted: set[str], before: str | None) -> None:
+    """Bring the index along where a hook has put other bytes into the commit than those that we gave.
+
+    `git commit --only` leaves our version in the index, and one tick later it would look like somebody's staged work.
+    What a person had staged of other files stays.
+    """
+    if not _find_hooks(repository):
+        return
+    differing = _list_differing(repository, "HEAD")
+    made = set(split_paths(repository.run("diff-tree", *_NAMES, "-r", "--no-commit-id", "--root", "HEAD")))
+    staged = _list_differing(repository, before or _write_empty_tree(repository)) - wanted
+    if paths := sorted((differing & made) - staged):
+        repository.ask("reset", "--quiet", *_FROM_INPUT, input=join_paths(paths))
+
+
+def _write_empty_tree(repository: Repository) -> str:
+    return repository.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
+
+
+def _list_differing(repository: Repository, tree: str) -> set[str]:
+    return set(split_paths(repository.run("diff-index", "--cached", *_NAMES, tree)))
+
+
+def find_refused(repository: Repository, changes: Sequence[Change]) -> dict[str, str]:
+    """Return the files that git can't store, for example because a filter fails, with why, by path.
+
+    Empty where git can store nothing at all.
+    """
+    rest = [change.path for change in changes if _is_regular(repository.top / change.path)]
+    alone = [path for path in rest if "\n" in path or path.startswith('"')]
+    rest = [path for path in rest if path not in alone]
+    refused: dict[str, str] = {}
+    if repository.ask("hash-object", "-w", "--stdin", input=join_paths(rest)).status:
+        return refused  # it can't store anything: the disk is full, or the repository is not ours
+    while rest and len(refused) < _REFUSED:
+        given = "".join(f"{path}\n" for path in rest)
+        answer = repository.ask("hash-object", "-w", "--stdin-paths", input=os.fsencode(given))
+        stored = answer.out.count(b"\n")
+        if not answer.status or stored >= len(rest):
+            break
+        refused[rest[stored]] = _REASON.format(reason=answer.reason)
+        rest = rest[stored + 1 :]
+    for path in alone[:_REFUSED]:
+        answer = repository.ask("hash-object", "-w", "--", path)
+        if answer.status:
+            refused[path] = _REASON.format(reason=answer.reason)
+    return refused
+
+
+def _is_regular(place: Path) -> bool:
+    try:
+        return stat.S_ISREG(place.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _explain(repository: Repository, answer: GitAnswer) -> GitTroubleError:

@@ -1,6 +1,7 @@
 """The commit of a curator's run: before it starts what is pending is committed, and what it changed gets its mark.
 
 So the commit before is the preimage of what the run took out, and `git show` is the run.
+Another sync that talks to a slow remote in that moment is waited for, up to a minute.
 Nothing of this ever fails the run; a brain without git, or with `sync.enabled: false`, does without.
 
 Rules: CURATE-05.
@@ -13,7 +14,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from omnislash.runtime.syncing.authors import MARK
-from omnislash.runtime.syncing.syncing import SyncOptions, sync
+from omnislash.runtime.syncing.syncing import BUSY, SyncOptions, sync
 from omnislash.store.git import Repository
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: What a model may set around its last line.
 _ORNAMENT: Final = " \t`*_>"
+#: How often a sync is tried while another one is running; each try waits for some seconds, a minute in all.
+_TRIES: Final = 12
 _CHANGED: Final = frozenset({"written", "partial"})
 
 
@@ -90,6 +93,11 @@ def _newest_audit(ports: Ports) -> int:
 
 def _try_sync(ports: Ports, options: SyncOptions, beat: Beat) -> None:
     answer = sync(ports, options)
+    for _ in range(_TRIES):
+        if answer.message != BUSY:
+            break
+        _LOG.info("%s waits for another sync", beat.id, extra={"action": "sync_waits", "beat": beat.id})
+        answer = sync(ports, options)
     if not answer.outcome.is_well:
         extra = {"action": f"sync_{answer.outcome}", "beat": beat.id}
         _LOG.warning(

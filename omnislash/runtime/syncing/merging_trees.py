@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from omnislash.core.joining import CannotJoinError, Joined, join_entries
+from omnislash.core.joining import Joined, join_entries
+from omnislash.core.joining_sequences import CannotJoinError
 from omnislash.core.lines import FileKind, ManagedPath, kind_of
 from omnislash.errors import GitTroubleError
+from omnislash.runtime.syncing.changes import is_state
 from omnislash.runtime.syncing.merging_objects import (
     DURABLE,
     TREE,
@@ -130,7 +132,22 @@ def _join_trees(
     there = find_entry(repository, ours, memory)
     made = edit_tree(repository, there.id if there and there.mode == TREE else None, joining.edits)
     grafted = edit_tree(repository, tree, {memory: TreeEntry(TREE, made) if made else None})
-    return grafted or make_empty_tree(repository), joining.conflicts
+    return _settle_state(joining, grafted) or make_empty_tree(repository), joining.conflicts
+
+
+def _settle_state(joining: _Joining, tree: str | None) -> str | None:
+    """Return the tree with one side's version of what a machine keeps for itself, where both sides had committed it.
+
+    Such a file is put on no disk, so any of them will do: none where one side took it out, else ours.
+    """
+    repository = joining.repository
+    state = [each.path for each in joining.conflicts if is_state(each.path, repository.prefix)]
+    joining.conflicts = [each for each in joining.conflicts if each.path not in state]
+    edits: dict[str, TreeEntry | None] = {}
+    for path in state:
+        mine, other = (find_entry(repository, commit, path) for commit in (joining.ours, joining.theirs))
+        edits[path] = mine if other is not None else None
+    return edit_tree(repository, tree, edits) if edits else tree
 
 
 def _find_base(repository: Repository, bases: list[str], *, now: datetime, depth: int) -> str:

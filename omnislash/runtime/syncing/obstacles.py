@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _LOOKS, _PAUSE_S = 20, 0.1
 _PROCESSES: Final = Path("/proc")
 _MINUTE: Final = 60
+#: How far the clocks of a machine and of the disk that it mounts may be apart, in seconds.
+_CLOCKS_APART_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,19 @@ class FoundLock:
     place: Path
     #: Path for people.
     name: str
-    #: Seconds since it was made.
+    #: Seconds since it was made; below 0 for one that is dated in the future.
     age_s: float
+
+    @property
+    def is_old(self) -> bool:
+        """Whether no command of git can still be at work with it: it is dated long ago, or by a clock that was wrong."""
+        return self.age_s >= LOCK_AGE_S or self.age_s < -_CLOCKS_APART_S
+
+    def describe_age(self) -> str:
+        """Return `is there since 9 min`, or by how much it is dated in the future."""
+        if self.age_s < -_CLOCKS_APART_S:
+            return f"is dated {_say_age(-self.age_s)} in the future"
+        return f"is there since {_say_age(max(0.0, self.age_s))}"
 
 
 def find_obstacle(repository: Repository) -> str | None:
@@ -70,7 +83,7 @@ def find_locks(repository: Repository, now: datetime) -> list[FoundLock]:
         except OSError:
             continue
         name = f".git/{place.relative_to(repository.common_dir)}" if _is_below(place, repository) else str(place)
-        found.append(FoundLock(place, name, max(0.0, now.timestamp() - made)))
+        found.append(FoundLock(place, name, now.timestamp() - made))
     return found
 
 
@@ -98,12 +111,11 @@ def clear_locks(
         if not _outlasts(lock):
             continue
         is_ours = cut_off_since is not None and lock.age_s <= (now - cut_off_since).total_seconds() + 1
-        is_old = lock.age_s >= LOCK_AGE_S
         works = is_someone_working(repository, lock.place)
-        if works is None or works or not (is_old or is_ours):
+        if works is None or works or not (lock.is_old or is_ours):
             return _describe(lock, works=works), removed
         disk.unlink(lock.place)
-        removed.append(f"The lock {lock.name} was {_say_age(lock.age_s)} old and no git works here: it was removed.")
+        removed.append(f"The lock {lock.name} {_say_was(lock)} and no git works here: it was removed.")
     return None, removed
 
 
@@ -112,7 +124,7 @@ def _outlasts(lock: FoundLock) -> bool:
     for _ in range(_LOOKS):
         if not lock.place.exists():
             return False
-        threading.Event().wait(_PAUSE_S if lock.age_s < LOCK_AGE_S else 0)
+        threading.Event().wait(0 if lock.is_old else _PAUSE_S)
     return lock.place.exists()
 
 
@@ -121,7 +133,13 @@ def _describe(lock: FoundLock, *, works: bool | None) -> str:
     after = f"A lock that is left behind is removed after {LOCK_AGE_S / _MINUTE:.0f} minutes."
     if works is None:
         after = f"If no git runs on this machine any more, remove it: rm {lock.name}"
-    return f"{lock.name} is there since {_say_age(lock.age_s)}: {why}, so nothing is committed yet. {after}"
+    return f"{lock.name} {lock.describe_age()}: {why}, so nothing is committed yet. {after}"
+
+
+def _say_was(lock: FoundLock) -> str:
+    if lock.age_s < -_CLOCKS_APART_S:
+        return f"was dated {_say_age(-lock.age_s)} in the future"
+    return f"was {_say_age(max(0.0, lock.age_s))} old"
 
 
 def _say_age(age_s: float) -> str:
@@ -145,7 +163,8 @@ def is_someone_working(repository: Repository, lock: Path) -> bool | None:
 
 def _works(process: Path, repository: Repository, lock: Path) -> bool:
     try:
-        is_git = (process / "comm").read_text(errors="replace").startswith("git")
+        name = (process / "comm").read_text(errors="replace").rstrip("\n")
+        is_git = name == "git" or name.startswith("git-")  # and not gitea or gitlab-runner
     except OSError:  # it has ended
         return False
     try:

@@ -24,14 +24,16 @@ import os
 import time
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 from urllib.parse import quote_from_bytes
 
 from omnislash.errors import GitTroubleError, OmnislashError
+from omnislash.runtime.syncing.changes import is_state, show_path
 from omnislash.runtime.syncing.merging_objects import DURABLE, Difference, diff_trees, read_blobs
 from omnislash.runtime.syncing.merging_trees import STOPPED, MergeStoppedError
-from omnislash.runtime.syncing.placing_files import Home, Homes, find_version, read_for_disk
+from omnislash.runtime.syncing.placing_files import SPARSE, Home, Homes, find_version, list_unwatched, read_for_disk
 from omnislash.runtime.syncing.placing_left import FROM, TO, forget
+from omnislash.runtime.syncing.placing_rooms import Rooms
 from omnislash.runtime.syncing.values import Conflict
 from omnislash.store.hashing import hash_bytes
 from omnislash.writer.displaced import SYNC
@@ -85,11 +87,14 @@ class Placing:
     now: datetime
     differences: dict[str, Difference]
     homes: Homes
+    rooms: Rooms
     #: False where git takes no notice of what is executable.
     minds_modes: bool = True
     #: True when an earlier attempt came to step 5.
     is_noted: bool = False
     copies: list[str] = field(default_factory=list)
+    #: Files that git is told not to look at, with the name of the flag.
+    _unwatched: dict[str, str] = field(default_factory=dict)
     #: Hashes of the bytes that were put on disk, by path.
     _placed: dict[str, str] = field(default_factory=dict)
 
@@ -105,6 +110,8 @@ class Placing:
             raise MovedOnError(message)
         self._refuse_odd_kinds()
         self._refuse_twins()
+        self._unwatched = list_unwatched(self.place.repository)
+        self.rooms.refuse_occupied()
         steps = [step for path, each in self.differences.items() if (step := self._look_at(path, each)) is not None]
         self._change_index(dry_run=True)
         return steps
@@ -183,10 +190,16 @@ class Placing:
                 "the next sync goes on from there."
             )
             raise MergeStoppedError(message, (Conflict(path, STOPPED, note),))
+        flag = self._unwatched.get(path) if version is None else None
+        if flag == SPARSE and data is None:
+            return None  # a sparse checkout: only the index holds it
+        if flag is not None:
+            _refuse_unwatched(path, flag)
         if version is None:
             message = f"{path} was changed meanwhile; nothing was merged."
             raise MovedOnError(message)
         change = home.files.prepare(home.path, before=data, after=None)
+        change = self.rooms.move_temp(change, path)
         change.mode = self._find_mode(change, difference)
         return _Step(path, home, difference, change)
 
@@ -226,25 +239,28 @@ class Placing:
                     "insert_change",
                     batch=self._key,
                     path=quote_from_bytes(os.fsencode(step.path)),
-                    temp=step.change.temp.name,
+                    temp=os.path.relpath(step.change.temp, step.change.target.parent),
                     hash_before=hash_bytes(step.change.before),
                     hash_after=hash_bytes(step.change.after),
                 )
 
     def _replace(self, steps: list[_Step]) -> None:
-        """Exchange all files; what is stored is durable before anything is removed."""
+        """Exchange all files; what is stored is durable before anything is removed, but for what has to make room."""
         stored = [step for step in steps if step.change.after is not None]
-        removals = [step for step in steps if step.change.after is None]
+        removals = [step for step in steps if step.change.after is None and not self.rooms.has(step.path)]
+        room = [step for step in steps if step.change.after is None and self.rooms.has(step.path)]
+        steps[:] = [*room, *stored, *removals]
         current = steps[0]
         try:
+            for current in room:
+                self._swap(current)
+            self.rooms.clear([step.change for step in room], [step.change for step in stored], self.place.files.disk)
             for start in range(0, len(stored), _OPEN_AT_ONCE):
                 for home, changes in _by_home(stored[start : start + _OPEN_AT_ONCE]):
                     home.files.stage(changes)
             for run in (stored, removals):
                 for current in run:
-                    swap_unless_saved(
-                        current.change, files=current.home.files, now=self.now, save=self._saver(current.home)
-                    )
+                    self._swap(current)
                 for home, changes in _by_home(run):
                     home.files.sync_parents(changes)
         except (FileMovedOnError, FileNotFoundError) as error:
@@ -259,6 +275,9 @@ class Placing:
             self._take_back(steps)
             raise
 
+    def _swap(self, step: _Step) -> None:
+        swap_unless_saved(step.change, files=step.home.files, now=self.now, save=self._saver(step.home))
+
     def _saver(self, home: Home) -> Callable[..., None]:
         def save(change: Replacement, **options: object) -> None:
             copy = home.save(change, **options)
@@ -272,6 +291,8 @@ class Placing:
         for step in reversed(steps):
             change, files = step.change, step.home.files
             with contextlib.suppress(OSError, OmnislashError):
+                if change.applied and change.after is None:
+                    files.make_directories(change.target.parent, made=[])
                 if change.applied:
                     give_back(change, files=files, now=self.now, save=self._saver(step.home))
                 if not change.applied and files.discard(change):
@@ -355,6 +376,12 @@ class Placing:
         if is_locked:
             message = f"git's index is held by another command, so the merge waits for the next sync: {reason}"
             raise GitTroubleError(message)
+        if "invalid path" in reason:
+            message = (
+                f"The other side has a file whose name git does not allow on a disk, so nothing was merged: {reason} "
+                "Remove or rename it where it was committed; the next sync goes on from there."
+            )
+            raise MergeStoppedError(message)
         message = (
             f"Something is staged that the other side changed as well, so nothing was merged: {reason} "
             "Commit it, or unstage it with `git restore --staged`; the next sync goes on from there."
@@ -364,8 +391,24 @@ class Placing:
 
 def start_placing(place: MergePlace, old: str, new: str, *, now: datetime, is_noted: bool = False) -> Placing:
     """Return the way from one commit to another; nothing is touched yet."""
-    minds_modes = place.repository.config("core.fileMode") != "false"
-    return Placing(place, old, new, now, diff_trees(place.repository, old, new), Homes(place), minds_modes, is_noted)
+    repository = place.repository
+    differences = {
+        path: each
+        for path, each in diff_trees(repository, old, new).items()
+        if not is_state(path, repository.prefix)  # this machine's own state: only the index takes it
+    }
+    minds_modes = repository.config("core.fileMode") != "false"
+    rooms = Rooms(repository.top, differences)
+    return Placing(place, old, new, now, differences, Homes(place), rooms, minds_modes, is_noted)
+
+
+def _refuse_unwatched(path: str, flag: str) -> NoReturn:
+    note = f"it was changed here and git is told not to look at it ({flag})."
+    message = (
+        f"{show_path(path)} can't be merged: {note} Nothing was merged. "
+        f"Run `git update-index --no-{flag} PATH` with its name; the next sync commits it and goes on from there."
+    )
+    raise MergeStoppedError(message, (Conflict(path, STOPPED, note),))
 
 
 def _fold(path: str) -> str:

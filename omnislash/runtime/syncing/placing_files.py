@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: Attributes under which the bytes on disk are other than those that git stores.
 _CONVERTING = ("text", "crlf", "eol", "filter", "ident", "working-tree-encoding")
+#: What an attribute may say without changing the bytes where lines end with LF.
+_PLAIN = {"text": {"auto", "set"}, "crlf": {"input"}, "eol": {"lf"}}
+_OFF = {"false", "no", "off", "0", "input"}
+#: The flags by which git is told not to look at a file, by their names in `git update-index`.
+SPARSE, ASSUMED = "skip-worktree", "assume-unchanged"
 
 
 class Home(NamedTuple):
@@ -43,7 +48,7 @@ class Home(NamedTuple):
     is_managed: bool
 
     def read(self) -> bytes | None:
-        """Return the bytes that stand there now, None for no file.
+        """Return the bytes that stand there now, None for no file: for a directory too, and below a file.
 
         Raises:
             ScopeError: A link leads out of the line.
@@ -52,6 +57,8 @@ class Home(NamedTuple):
         try:
             return self.files.read(self.path)
         except StorageError as error:
+            if isinstance(error.__cause__, IsADirectoryError | NotADirectoryError):
+                return None
             raise self._reword(error) from error
 
     def explain(self, error: OSError) -> StorageError:
@@ -157,12 +164,28 @@ def read_for_disk(repository: Repository, commit: str, entries: Mapping[str, Tre
 
 
 def _find_converted(repository: Repository, paths: list[str]) -> set[str]:
-    """Return the paths whose bytes on disk may be other than those in git."""
+    """Return the paths whose bytes on disk may be other than those in git.
+
+    Source: gitattributes(5), "Checking-out and checking-in".
+    """
     if not paths:
         return set()
-    if (repository.config("core.autocrlf") or "false").casefold() not in {"false", "no", "off", "0", "input"}:
+    if (repository.config("core.autocrlf") or "false").casefold() not in _OFF:
         return set(paths)
+    ends = (repository.config("core.eol") or "native").casefold()
+    plain = _PLAIN if ends == "lf" or (ends == "native" and os.linesep == "\n") else {}
     output = repository.run("check-attr", "-z", "--stdin", *_CONVERTING, input=join_paths(paths))
     parts = [os.fsdecode(part) for part in output.split(b"\0")]
-    triples = zip(parts[0::3], parts[2::3], strict=False)
-    return {path for path, value in triples if value not in {"unspecified", "unset"}}
+    triples = zip(parts[0::3], parts[1::3], parts[2::3], strict=False)
+    return {
+        path
+        for path, name, value in triples
+        if value not in {"unspecified", "unset"} and value not in plain.get(name, ())
+    }
+
+
+def list_unwatched(repository: Repository) -> dict[str, str]:
+    """Return the files that git is told not to look at, with the name of the flag that says so."""
+    output = repository.run("ls-files", "-v", "-z")
+    lines = (os.fsdecode(line) for line in output.split(b"\0") if line and not line.startswith(b"H "))
+    return {line[2:]: SPARSE if line[0] in "Ss" else ASSUMED for line in lines if line[0] == "S" or line[0].islower()}

@@ -6,6 +6,7 @@ Rules: failure case O-50; architecture.md section 4.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -54,7 +55,8 @@ def settle_left(place: MergePlace, *, now: datetime) -> tuple[set[str], list[str
     for row in rows:
         home = homes.find(os.fsdecode(unquote_to_bytes(row["path"])))
         target = home.files.memory / home.path
-        change = Replacement(home.path, target, target.parent / row["temp"], None, None)
+        temp = Path(os.path.normpath(target.parent / row["temp"]))  # its directory may be gone, and a file in its place
+        change = Replacement(home.path, target, temp, None, None)
         try:
             copy = _settle_row(change, row, home, now=now)
             home.files.discard(change)

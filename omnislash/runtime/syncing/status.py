@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from omnislash.runtime.beats.cron import next_instant
 from omnislash.runtime.syncing import authors
-from omnislash.runtime.syncing.changes import Changes, find_changes, find_rules
+from omnislash.runtime.syncing.changes import Changes, find_changes, find_rules, show_path
 from omnislash.runtime.syncing.obstacles import find_locks, find_obstacle
 from omnislash.runtime.syncing.remotes import Upstream, find_upstream
 from omnislash.runtime.syncing.syncing import NESTED, NO_REPOSITORY
@@ -162,10 +162,10 @@ def _look(ports: Ports, repository: Repository) -> _Known:
     if obstacle := find_obstacle(repository):
         known.troubles.append(obstacle)
     for lock in find_locks(repository, ports.clock.now()):
-        known.troubles.append(f"{lock.name} is there since {lock.age_s:.0f} s: while it is, nothing can be committed.")
+        known.troubles.append(f"{lock.name} {lock.describe_age()}: while it is there, nothing can be committed.")
     known.changes = find_changes(repository, ports.config().sources)
     if known.changes.unmerged:
-        known.troubles.append(f"Left in conflict by a merge: {', '.join(known.changes.unmerged)}.")
+        known.troubles.append(f"Left in conflict by a merge: {', '.join(map(show_path, known.changes.unmerged))}.")
     known.pending = _name_authors(ports, known.changes, repository.prefix)
     known.rules = find_rules(repository, known.changes.ignored) if known.changes.ignored else {}
     branch = repository.branch()
@@ -176,8 +176,7 @@ def _look(ports: Ports, repository: Repository) -> _Known:
 
 
 def _name_authors(ports: Ports, changes: Changes, prefix: str) -> list[PendingFile]:
-    last = ports.state().row("last_sync")
-    story = authors.tell_story(changes.wanted, ports.state(), after=last["audit"] if last else 0, prefix=prefix)
+    story = authors.tell_story(changes.wanted, ports.state(), prefix=prefix)
     return [PendingFile(path, tuple(author.label for author in each)) for path, each in story.authors.items()]
 
 

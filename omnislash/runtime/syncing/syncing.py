@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, Final
 from omnislash.errors import GitTroubleError, OmnislashError, StorageError
 from omnislash.runtime.syncing import authors, merging
 from omnislash.runtime.syncing.changes import Changes, find_changes, show_path
-from omnislash.runtime.syncing.committing import CommitRefusedError, VanishedError, commit_changes
+from omnislash.runtime.syncing.committing import (
+    CommitRefusedError,
+    VanishedError,
+    commit_changes,
+    find_refused,
+    forget,
+)
 from omnislash.runtime.syncing.merge_values import MergePlace
+from omnislash.runtime.syncing.merging_trees import STOPPED
 from omnislash.runtime.syncing.obstacles import clear_locks, find_obstacle
 from omnislash.runtime.syncing.remotes import Exchange, Exchanged, Upstream, find_upstream
 from omnislash.runtime.syncing.values import Commit, SyncAnswer, SyncOutcome
@@ -46,7 +53,10 @@ NESTED: Final = (
     "The brain is a part of a larger git repository, so nothing was committed. To have the brain's own files committed "
     "there, set sync.nested to true in constitution/MANIFEST.yaml; nothing is ever pushed there."
 )
-_BUSY: Final = "Another sync of this brain is running; nothing was done. Try again when it is over."
+_ALL_DONE: Final = "There was nothing to commit, to pull or to push."
+_NOT_ASKED: Final = "There was nothing to commit; the remote was not asked."
+#: The message of a sync that did nothing because another one was running.
+BUSY: Final = "Another sync of this brain is running; nothing was done. Try again when it is over."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +96,7 @@ def sync(ports: Ports, options: SyncOptions | None = None) -> SyncAnswer:
             return _Sync(ports, repository, options).plan()
         with _hold_lock(ports) as lock:
             if not lock.is_held:
-                return SyncAnswer(outcome=SyncOutcome.STOPPED, message=_BUSY)
+                return SyncAnswer(outcome=SyncOutcome.STOPPED, message=BUSY)
             return _run(ports, repository, options, lock)
     except OmnislashError as error:
         return SyncAnswer(outcome=SyncOutcome.FAILED, message=_say(error))
@@ -186,7 +196,7 @@ class _Sync:
         if self._changes.unmerged:
             return self._answer(SyncOutcome.STOPPED, self._say_unmerged())
         if self._changes.wanted:
-            self._commits.append(Commit(None, self._write_message().partition("\n")[0]))
+            self._commits.append(Commit(None, self._write_message(self._tell()).partition("\n")[0]))
         return self._finish(Exchanged())
 
     def run(self) -> SyncAnswer:
@@ -226,24 +236,51 @@ class _Sync:
     def _look(self) -> None:
         prefix = self.repository.prefix
         only = None if self.options.paths is None else [prefix + path for path in self.options.paths]
-        self._changes = find_changes(self.repository, self.ports.config().sources, only=only)
-        newest = self.ports.state().row("newest_audit")
+        newest = self.ports.state().row("newest_audit")  # before the look: what is written meanwhile is still to tell
         self._audit = newest["id"] if newest else 0
+        self._changes = find_changes(self.repository, self.ports.config().sources, only=only)
 
     def _commit(self) -> None:
         """Commit what is pending; what can't be committed stays in `_changes`."""
+        refused: dict[str, str] = {}
         for _ in range(_LOOKS):
             self._look()
-            if self._changes.unmerged or not self._changes.wanted:
+            self._changes.block(refused)
+            if self._changes.unmerged:
+                return
+            forget(self.repository, self._changes.forgotten)
+            if not self._changes.wanted:
                 return
             try:
-                commit = commit_changes(self.repository, self._changes.wanted, self._write_message())
+                self._commit_wanted()
             except VanishedError:
                 continue
-            self._note_kept()
-            self._changes.wanted.clear()
-            self._commits += [commit] if commit else []
-            return
+            except CommitRefusedError:
+                raise
+            except GitTroubleError:
+                found = find_refused(self.repository, self._changes.wanted)
+                if not found:
+                    raise
+                refused |= found
+            else:
+                return
+
+    def _commit_wanted(self) -> None:
+        story = self._tell()
+        commit = commit_changes(self.repository, self._changes.wanted, self._write_message(story))
+        self._note_kept()
+        if commit:
+            self._commits.append(commit)
+        if commit and story.told:
+            self._note_told(story)
+        self._changes.wanted.clear()
+
+    def _note_told(self, story: authors.Story) -> None:
+        """Note of each file how much of the action log its commit has told of."""
+        state, memory = self.ports.state(), f"{self.repository.prefix}memory/"
+        with state.transaction():
+            for path in story.told:
+                state.run("set_told", path=path.removeprefix(memory), audit=story.newest)
 
     def _note_kept(self) -> None:
         self._notes += [
@@ -252,17 +289,27 @@ class _Sync:
             if change.staged
         ]
 
-    def _write_message(self) -> str:
-        state, prefix = self.ports.state(), self.repository.prefix
-        last = state.row("last_sync")
-        story = authors.tell_story(self._changes.wanted, state, after=last["audit"] if last else 0, prefix=prefix)
-        return authors.write_message(story, prefix=prefix, mark=self.options.mark)
+    def _tell(self) -> authors.Story:
+        return authors.tell_story(self._changes.wanted, self.ports.state(), prefix=self.repository.prefix)
+
+    def _write_message(self, story: authors.Story) -> str:
+        return authors.write_message(story, prefix=self.repository.prefix, mark=self.options.mark)
 
     # -- the remote --------------------------------------------------------------------------------------------------
 
-    def _exchange(self) -> Exchanged:
+    @property
+    def _asks_remote(self) -> bool:
+        """Whether the remote is talked to, where there is one."""
         wants = self.options.push if self.options.push is not None else self.ports.config().manifest.sync.push
-        if not wants or self.repository.is_nested:
+        return wants and not self.repository.is_nested and not self.options.is_dry_run
+
+    @property
+    def _passes_by_remote(self) -> bool:
+        """Whether there is a remote that is not talked to."""
+        return not self._asks_remote and bool(self.repository.ask("remote").out)
+
+    def _exchange(self) -> Exchanged:
+        if not self._asks_remote:
             return Exchanged()
         try:
             upstream = find_upstream(self.repository)
@@ -304,7 +351,8 @@ class _Sync:
             conflicts=exchanged.conflicts,
             notes=answer.notes + exchanged.notes,
         )
-        return replace(filled, message=_summarise(filled, exchanged.message, is_plan=self.options.is_dry_run))
+        message = _summarise(filled, exchanged.message, is_plan=self.options.is_dry_run)
+        return replace(filled, message=message or (_NOT_ASKED if self._passes_by_remote else _ALL_DONE))
 
     def _answer(self, outcome: SyncOutcome, message: str) -> SyncAnswer:
         return SyncAnswer(
@@ -325,6 +373,9 @@ class _Sync:
         is_told = self.options.paths is None and not answer.pending
         if is_told and answer.outcome is SyncOutcome.NOTHING and last and last["outcome"] == answer.outcome:
             return answer  # a quiet tick is not worth a row
+        if last and not SyncOutcome(last["outcome"]).is_well and self._is_partial:
+            return answer  # what went wrong before was not tried again, so it stays what is said
+        told = max(told, self._audit) if is_told else told
         with state.transaction():
             state.run(
                 "insert_sync",
@@ -332,10 +383,16 @@ class _Sync:
                 outcome=answer.outcome,
                 message=answer.message,
                 head=self.repository.head(),
-                audit=max(told, self._audit) if is_told else told,
+                audit=told,
             )
+            state.run("drop_told", audit=told)
             state.run("prune_syncs")
         return answer
+
+    @property
+    def _is_partial(self) -> bool:
+        """Whether this sync leaves out some files, or the remote although the configuration wants it."""
+        return self.options.paths is not None or (self.options.push is False and self._passes_by_remote)
 
 
 def _list(names: Iterable[str]) -> str:
@@ -349,7 +406,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _summarise(answer: SyncAnswer, said: str, *, is_plan: bool) -> str:
-    """Return what happened as sentences: what was done first, what waits last."""
+    """Return what happened as sentences, what was done first and what waits last; '' when nothing did."""
     done = []
     if answer.commits:
         verb = "Would commit" if is_plan else "Committed"
@@ -358,11 +415,15 @@ def _summarise(answer: SyncAnswer, said: str, *, is_plan: bool) -> str:
         ways = [f"{_count(answer.pulled, 'commit')} pulled"] if answer.pulled else []
         ways += [f"{_count(answer.pushed, 'commit')} pushed"] if answer.pushed else []
         done.append(f"{', '.join(ways)}.")
-    if answer.conflicts:
-        done.append(f"Both sides had changed {_list(show_path(each.path) for each in answer.conflicts)}.")
+    joined = [show_path(each.path) for each in answer.conflicts if each.how != STOPPED]
+    if joined:
+        done.append(f"Both sides had changed {_list(joined)}.")
+    in_the_way = [show_path(each.path) for each in answer.conflicts if each.how == STOPPED]
+    if in_the_way:
+        done.append(f"In the way: {_list(in_the_way)}.")
     if said:
         done.append(said)
     if answer.blocked:
         done += [f"Not committed: {show_path(each.path)}. {each.reason}" for each in answer.blocked[:_NAMED]]
         done += [f"And {len(answer.blocked) - _NAMED} more." for _ in [0] if len(answer.blocked) > _NAMED]
-    return " ".join(done) or "There was nothing to commit, to pull or to push."
+    return " ".join(done)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from omnislash.runtime.syncing.syncing import NESTED, NO_REPOSITORY
 from omnislash.runtime.syncing.values import SyncOutcome
 from omnislash.runtime.ticking import ScheduledThread
+from omnislash.store.git import end_talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from omnislash.runtime.syncing.values import SyncAnswer
 
 _LOG = logging.getLogger(__name__)
+#: How often, and how many seconds apart, a talk with a remote is looked for and ended when the worker stops.
+_ENDINGS, _PAUSE_S = 50, 0.2
 #: What a person may have chosen, and need not be told every ten minutes.
 _CHOSEN = frozenset({NO_REPOSITORY, NESTED})
 
@@ -42,6 +45,17 @@ class SyncTicker(ScheduledThread):
     def find_schedule(self, manifest: Manifest) -> str | None:
         """Return `sync.schedule`, or None while the tick is switched off."""
         return manifest.sync.schedule if manifest.sync.enabled else None
+
+    def stop(self) -> None:
+        """End; a talk with a remote is cut short, everything else of a sync that is under way is finished."""
+        self._stopping.set()
+        thread = self._thread
+        for _ in range(_ENDINGS):
+            if thread is None or thread.ident is None or not thread.is_alive():
+                break
+            end_talk(thread.ident)
+            thread.join(timeout=_PAUSE_S)
+        super().stop()
 
     def tick(self, now: datetime, is_over: Callable[[], bool]) -> None:
         """Sync once, and log what came of it; a trouble that stays is logged as a warning once."""

@@ -45,14 +45,26 @@ class Held:
 
     #: Id of the commit.
     commit: str
-    #: Path in the repository, and the line in that commit's version, counted from 1.
+    #: Path in the repository, credentials in it masked, and the line in that commit's version, counted from 1.
+    #: An empty path stands for the message of the commit; line 0 for the name of the file.
     path: str
     line: int
     #: The class of the credential.
     credential: str
 
+    @property
+    def place(self) -> str:
+        """Return where it is, for people: `memory/main/MEMORY.md:3 (GitHub token)`."""
+        if not self.path:
+            return f"the commit's message, line {self.line} ({self.credential})"
+        return (
+            f"{self.path}:{self.line} ({self.credential})"
+            if self.line
+            else f"{self.path} ({self.credential} in its name)"
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """Return `{commit, path, line, credential}`."""
+        """Return `{commit, path, line, credential}`; path is '' for the message, and line 0 for the name of the file."""
         return {"commit": self.commit, "path": self.path, "line": self.line, "credential": self.credential}
 
 

@@ -7,3 +7,9 @@ CREATE TABLE syncs (
     head        TEXT,                                        -- the commit that the branch stood on afterwards
     audit       INTEGER NOT NULL DEFAULT 0                   -- the newest audit row that its commits have told of
 ) STRICT;
+
+-- Where a commit has told of newer audit rows than `syncs.audit` says: brain-sync commits some files before others.
+CREATE TABLE told (
+    path        TEXT PRIMARY KEY,                            -- of the memory file, below memory/
+    audit       INTEGER NOT NULL                             -- the newest audit row that a commit of it has told of
+) STRICT, WITHOUT ROWID;

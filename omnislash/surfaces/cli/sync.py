@@ -5,6 +5,7 @@ Rules: SCOPE-04, SECRET-O3, CURATE-05; failure cases O-50 to O-54; interface.md,
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -51,12 +52,14 @@ def _show_status(answer: Mapping[str, Any]) -> None:
     print_line(_sum_up(answer), bold=True, fg="green" if answer["inSync"] else "yellow")
     for trouble in answer["troubles"]:
         print_line(f"  {trouble}", fg="red")
-    print_table(("pending", "by"), [(each["path"], ", ".join(each["by"])) for each in answer["pending"][:_NAMED]])
+    print_table(
+        ("pending", "by"), [(_show(each["path"]), ", ".join(each["by"])) for each in answer["pending"][:_NAMED]]
+    )
     _more(answer["pending"])
     for each in answer["blocked"]:
-        print_line(f"not committed: {each['path']}. {each['reason']}", fg="red")
+        print_line(f"not committed: {_show(each['path'])}. {each['reason']}", fg="red")
     for each in answer["ignored"]:
-        print_line(f"ignored by {each['rule']}, and committed all the same: {each['path']}")
+        print_line(f"ignored by {_show(each['rule'])}, and committed all the same: {_show(each['path'])}")
     _show_left_alone(answer["leftAlone"])
     _show_last(answer)
 
@@ -76,9 +79,15 @@ def _sum_up(answer: Mapping[str, Any]) -> str:
 
 def _show_left_alone(paths: Sequence[str]) -> None:
     if paths:
-        shown = ", ".join(paths[:_NAMED])
+        shown = ", ".join(map(_show, paths[:_NAMED]))
         print_line(f"left alone, because they are not the brain's: {shown}")
         _more(paths)
+
+
+def _show(path: str) -> str:
+    from omnislash.runtime.syncing.changes import show_path  # noqa: PLC0415 - what the help of other commands needs not
+
+    return show_path(path)
 
 
 def _more(each: Sequence[object]) -> None:
@@ -115,6 +124,7 @@ def run(settings: Settings, /, **options: Any) -> int:
         allow_secrets=options["allow_secrets"],
         is_dry_run=options["dry_run"],
     )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends a talk with a remote as Ctrl-C does
     with settings.open_brain() as brain:
         answer = brain.sync(chosen)
     with naming(f"the sync is {answer.outcome}"):
@@ -132,7 +142,7 @@ def _show_answer(answer: Mapping[str, Any]) -> None:
         if each["id"]:
             print_line(f"  {each['id'][:12]} {each['subject']}")
     for each in answer["conflicts"]:
-        print_line(f"  {each['path']}: {each['how']}. {each['note']}")
+        print_line(f"  {_show(each['path'])}: {each['how']}. {each['note']}")
     for note in answer["notes"]:
         print_line(f"  {note}")
     _show_left_alone(answer["leftAlone"])

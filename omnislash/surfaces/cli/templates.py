@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from omnislash.core.lines import DEFAULT_LINE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 #: `memory.fileMaxChars` of a new brain, in UTF-16 units.
 FILE_MAX_CHARS: Final = 12_000
@@ -45,10 +49,29 @@ Write down what will still matter tomorrow: decisions with their reason, promise
 Make an entry a priority only when every future conversation needs it.
 """
 
+#: State of the machine, which no repository of a brain may hold.
+_STATE: Final = (".omnislash/", ".omnislash-*", "memory/.memory-index.db*")
 _IGNORE = """\
 .omnislash/
 .omnislash-*
 memory/.memory-index.db*
+
+# What editors and systems leave beside notes.
+*~
+.*.sw[a-p]
+\\#*#
+.#*
+.~lock.*
+._*
+.DS_Store
+Thumbs.db
+desktop.ini
+
+# Keys.
+.env
+.env.*
+.envrc
+!.env.example
 """
 
 #: Path in the brain → text.
@@ -59,6 +82,9 @@ FILES = {
 }
 #: What every brain has, the example's copy included.
 IGNORE = (".gitignore", _IGNORE)
+
+#: The file with the defaults of every role.
+MANIFEST: Final = "constitution/MANIFEST.yaml"
 
 #: What YAML reads as text without quotes, whatever it says: none of these words is a number, a date or a truth.
 _PLAIN: Final = re.compile(
@@ -88,6 +114,30 @@ def adopting_files(*, sources: Iterable[str], line: str | None) -> dict[str, str
             f"  # The line that roles write and are shown, unless their own file says otherwise.\n  write: {_quote(line)}\n",
         )
     return files
+
+
+def render_needs(*, recall: Iterable[str], line: str | None) -> str:
+    """Return the lines that a manifest needs for notes that were adopted, to be shown to its owner."""
+    names = tuple(recall)
+    keys = _render_list("recall", names) if names else f"  write: {_quote(line or DEFAULT_LINE)}\n"
+    return f"memory:\n{keys}"
+
+
+def render_sources(names: Iterable[str]) -> str:
+    """Return the lines that `omnislash.yaml` needs for sources, to be shown to its owner."""
+    return f"memory:\n{_render_list('sources', tuple(names))}"
+
+
+def find_unignored(root: Path) -> list[str]:
+    """Return the lines that the brain's own .gitignore lacks; empty where it is not there yet, because it is made then."""
+    place = root / IGNORE[0]
+    if not os.path.lexists(place):
+        return []
+    try:
+        there = {line.strip().strip("/") for line in place.read_text(encoding="utf-8", errors="replace").splitlines()}
+    except OSError:
+        there = set()
+    return [line for line in _STATE if line.strip("/") not in there]
 
 
 def _add(files: dict[str, str], text: str) -> None:

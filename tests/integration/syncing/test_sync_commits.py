@@ -261,7 +261,7 @@ def test_marks_of_a_conflict_wait(repo: GitBrain) -> None:
     repo.put_memory("main/bad.md", f"one\n{MINE} HEAD\na\n{MIDDLE}\nb\n{THEIRS} other\n")
     repo.put_memory("main/heading.md", f"Plan\n{MIDDLE}\n\ntext\n")
     repo.put_memory("main/fenced.md", f"```\n{MINE} HEAD\n{MIDDLE}\n{THEIRS} x\n```\n")
-    repo.put_memory("main/open.md", f"```\n{THEIRS}\n")
+    repo.put_memory("main/open.md", f"```\n{MINE}\n")
 
     answer = repo.sync()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,9 @@ from omnislash.errors import ModelError
 from omnislash.runtime.agents import Agent
 from omnislash.runtime.beats.beat_runs import RunOutcome
 from omnislash.runtime.loop.run_values import Run
-from omnislash.runtime.syncing import curating
+from omnislash.runtime.syncing import curating, syncing
 from omnislash.runtime.syncing.curating import find_mark
+from omnislash.store.locks import Owner, WriterLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +122,24 @@ def test_sync_that_fails_fails_no_beat(curated: GitBrain, monkeypatch: pytest.Mo
     broken_run = curated.open().run_heartbeat("care", run_turn=_playing(MARK))
 
     assert [detached.outcome, broken_run.outcome] == [RunOutcome.DONE] * 2
+
+
+@pytest.mark.rule("CURATE-05")
+def test_curator_waits_for_a_sync_that_runs(curated: GitBrain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sync that talks to a slow remote holds the lock: the run waits, so that its preimage is committed."""
+    monkeypatch.setattr(syncing, "_ATTEMPTS", 1)
+    monkeypatch.setattr(syncing, "_PAUSE_S", 0.02)
+    monkeypatch.setattr(curating, "_TRIES", 500)
+    brain = curated.open()
+    lock = WriterLock(curated.root / syncing.LOCK_FILE)
+    assert lock.acquire(Owner(pid=1, role="sync", since="2026-08-30T09:00:00+00:00"))
+    release = threading.Timer(0.5, lock.release)
+    release.start()
+
+    brain.run_heartbeat("care", run_turn=_playing(MARK))
+
+    release.join()
+    assert _subjects(curated)[-2:] == ["ops: 1 entry by ops", MARK]
 
 
 @pytest.mark.parametrize(

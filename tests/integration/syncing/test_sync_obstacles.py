@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -129,6 +130,43 @@ def test_old_lock_is_removed_and_named(repo: GitBrain, name: str) -> None:
     assert answer.notes == (f"The lock .git/{name} was 2 h 0 min old and no git works here: it was removed.",)
     assert not lock.exists()
     assert repo.status() == ""
+
+
+@on_linux
+def test_lock_dated_in_the_future_is_old(repo: GitBrain) -> None:
+    """A lock that a wrong clock dated ahead does not stay until that day; a few minutes ahead may be the disk's clock."""
+    repo.agent().memory.write("One.")
+    near = _lock(repo, age=timedelta(minutes=-4))
+    waits = repo.sync()
+    near.unlink()
+    _lock(repo, age=timedelta(days=-2))
+    status = repo.open().sync_status()
+    done = repo.sync()
+
+    assert waits.outcome is SyncOutcome.STOPPED
+    assert waits.message.startswith(".git/index.lock is there since 0 s: ")
+    assert status.troubles[0].startswith(".git/index.lock is dated 48 h 0 min in the future: ")
+    assert done.outcome is SyncOutcome.DONE
+    assert done.notes == (
+        "The lock .git/index.lock was dated 48 h 0 min in the future and no git works here: it was removed.",
+    )
+
+
+@on_linux
+@pytest.mark.parametrize(("name", "works"), [("git", True), ("git-remote-http", True), ("gitea", False)])
+def test_only_git_works_here(repo: GitBrain, tmp_path: Path, name: str, *, works: bool) -> None:
+    """A process counts as git by its whole name: a server whose name begins alike keeps no lock in place."""
+    program = tmp_path / "bin" / name
+    program.parent.mkdir()
+    shutil.copy(shutil.which("sleep") or "", program)
+    lock = _lock(repo, age=timedelta(hours=2))
+    repo.agent().memory.write("One.")
+    with subprocess.Popen([program, "60"], cwd=repo.root) as process:
+        answer = repo.sync()
+        process.kill()
+
+    assert lock.exists() is works
+    assert answer.outcome is (SyncOutcome.STOPPED if works else SyncOutcome.DONE)
 
 
 def test_young_lock_is_not_touched(repo: GitBrain) -> None:

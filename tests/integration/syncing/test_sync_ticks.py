@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -189,3 +190,66 @@ def test_worker_syncs(repo: GitBrain) -> None:
         worker.communicate(timeout=30)
     assert "main: 1 entry by nova" in line
     assert repo.status() == ""
+
+
+# -- a remote that does not answer -------------------------------------------------------------------------------------
+
+
+def _hang_remote(brain: GitBrain, tmp_path: Path) -> Path:
+    """Give the brain a remote whose ssh never answers; return the file with the id of that process."""
+    ssh, pid = tmp_path / "hanging-ssh", tmp_path / "ssh.pid"
+    ssh.write_text(f"#!/bin/sh\necho $$ > {pid}.part; mv {pid}.part {pid}; exec sleep 600\n")
+    ssh.chmod(0o755)
+    brain.git("config", "core.sshCommand", str(ssh))
+    brain.git("remote", "add", "origin", "ssh://localhost/none")
+    return pid
+
+
+def _await_file(place: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not place.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return int(place.read_text())
+
+
+def _is_gone(pid: int) -> bool:
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_stop_ends_a_talk_with_the_remote(repo: GitBrain, tmp_path: Path) -> None:
+    """A worker that stops while the remote hangs takes git and ssh with it, and what was committed stays."""
+    pid = _hang_remote(repo, tmp_path)
+    repo.agent().memory.write("One.")
+    brain = repo.open()
+    ticker = SyncTicker(lambda: brain.config, repo.clock, brain.sync)
+    ticker.look()
+    repo.clock.at += timedelta(minutes=10)
+    ticker.start()
+    ssh = _await_file(pid)
+
+    ticker.stop()
+
+    assert _is_gone(ssh)
+    assert not [thread for thread in threading.enumerate() if thread.name == "omnislash-sync"]
+    assert repo.message().startswith("main: 1 entry by nova")
+    last = brain.sync_status().last
+    assert last is not None
+    assert last.outcome is SyncOutcome.FAILED
+
+
+def test_ended_command_line_ends_its_talk(repo: GitBrain, tmp_path: Path) -> None:
+    """`omnislash sync run` that is told to end (SIGTERM) leaves no git and no ssh behind."""
+    pid = _hang_remote(repo, tmp_path)
+    words = [sys.executable, "-m", "omnislash", "--brain", str(repo.root), "sync", "run"]
+    run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        ssh = _await_file(pid)
+    finally:
+        run.terminate()
+        run.communicate(timeout=60)
+
+    assert run.returncode != 0
+    assert _is_gone(ssh)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from omnislash.core.joining import CannotJoinError, join_daily, join_document, join_entries, join_memory
+from omnislash.core.joining import join_daily, join_document, join_entries, join_memory
+from omnislash.core.joining_sequences import CannotJoinError
 
 LOG = "# 2026-11-30\n\n- 08:00 opened\n- 09:00 called Ada\n"
 CURATED = "# Memory\n\nA preamble.\n\n## Facts\n\n- the code is 4\n- the boat is green\n\n## People\n\n- Ada\n"
@@ -263,3 +264,10 @@ def test_one_side_alone(join: object) -> None:
     assert join(b"a\0", b"b\0", b"a\0") == b"b\0"
     assert join(b"a\0", b"b\0", b"b\0") == b"b\0"
     assert join(None, b"b\0", b"b\0") == b"b\0"
+
+
+def test_endless_repetition_is_left_to_a_person() -> None:
+    """Thousands of equal lines in other places on both sides are an error at once, and no minutes of work."""
+    same = "- lorem\n" * 3000
+    with pytest.raises(CannotJoinError, match="so often"):
+        join_memory(same.encode(), f"- a\n{same}- q\n".encode(), f"{same[:800]}- b\n{same}".encode())

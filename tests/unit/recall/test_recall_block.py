@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from omnislash.recall.coverage import join_reasons, judge, render_footer, render_not_checked
 from omnislash.recall.formatting import HEADING, fit, render_block
 from omnislash.recall.hits import BelowFloor, Coverage, Hit, SearchResult, Shown
+from omnislash.runtime.tools.searching import Recall
 
 
 def hit(text: str, path: str = "main/MEMORY.md", span: tuple[int, int] = (3, 3), **more: Any) -> Hit:
@@ -228,3 +229,16 @@ def test_what_is_on_screen(spans: tuple[tuple[int, int], ...] | None, first: int
     """A note is on screen when each of its lines is, whatever the stretches are."""
     assert Shown({"a.md": spans}).holds("a.md", first, last) is held
     assert not Shown({"a.md": spans}).holds("b.md", first, last)
+
+
+@pytest.mark.rule("SECRET-O2")
+def test_a_name_in_a_reason_is_masked() -> None:
+    """A file that could not be read may be called like a token; neither the block nor the answer of the tool says it."""
+    token = "ghp_" + "b1" * 18
+    result = found("A note.", reasons=(f"main/{token}.md can't be read",))
+
+    assert "main/(redacted: GitHub token).md can't be read" in render_block(result, ceiling=3000)
+    assert result.to_json()["reasons"] == ["main/[redacted: GitHub token].md can't be read"]
+    assert Recall(block="", hits=(), coverage=Coverage.INCOMPLETE, reasons=result.reasons).to_json()["reasons"] == [
+        "main/[redacted: GitHub token].md can't be read"
+    ]
