@@ -39,6 +39,24 @@ def test_first_push_sets_the_upstream(repo: GitBrain, remote: Path) -> None:
     assert repo.open().sync_status().is_in_sync
 
 
+@pytest.mark.rule("SCOPE-04", "SOURCE-01")
+def test_an_edited_source_is_committed_and_pushed(repo: GitBrain, remote: Path) -> None:
+    """A document of a source and one that is a source itself, changed and new, like any tracked path."""
+    repo.put("omnislash.yaml", "memory: {sources: ['research/notes', handbook.md]}\n")
+    repo.put("research/notes/tyres.md", "# Tyres\n")
+    repo.sync()
+    repo.put("research/notes/tyres.md", "# Tyres\n\nStudded ones came.\n")
+    repo.put("research/notes/lamps.md", "# Lamps\n")
+    repo.put("handbook.md", "# Handbook\n")
+
+    repo.sync()
+
+    names = ("handbook.md", "research/notes/lamps.md", "research/notes/tyres.md")
+    assert repo.committed() == list(names)
+    assert "research/notes/tyres.md: by hand" in repo.message()
+    assert _remote_git(remote, "show", "main:research/notes/tyres.md").endswith("Studded ones came.")
+
+
 def test_without_push_nothing_leaves(repo: GitBrain, remote: Path) -> None:
     """`--no-push` and `sync.push: false` commit only."""
     repo.agent().memory.write("One.")
