@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Everything but a line end.
 _ANY = re.compile(r"[^\r\n]")
+#: Stands for the ends of a credential: no letter, so that it is no word.
+_DOT = "\u2022"
 
 
 def find_secret(text: str) -> str | None:
@@ -51,16 +53,24 @@ def mask_secrets(text: str) -> str:
 
 
 def blank_secrets(text: str) -> str:
-    """Return the text with spaces in the place of each credential, so that every offset and line stays what it was.
+    """Return the text with blanks in the place of each credential, so that every offset and line stays what it was.
+
+    Its first and its last character are dots: a note that ends with a credential still ends behind it.
 
     Rules: SECRET-O2.
     """
     parts, done = [], 0
     for start, end, _ in find_secrets(text):
         if end > done:
-            parts += [text[done:start], _ANY.sub(" ", text[max(start, done) : end])]
+            parts += [text[done:start], _blank(text[max(start, done) : end])]
             done = end
     return "".join([*parts, text[done:]]) if parts else text
+
+
+def _blank(secret: str) -> str:
+    if len(secret) == 1:
+        return _ANY.sub(_DOT, secret)
+    return _ANY.sub(_DOT, secret[0]) + _ANY.sub(" ", secret[1:-1]) + _ANY.sub(_DOT, secret[-1])
 
 
 def find_secrets(text: str) -> list[tuple[int, int, str]]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTES_VERSION", "Decoded", "Note", "NoteSource", "Problem", "decode", "split_notes"]
 
 #: Version of the cut and of the searched text; an index that was built with another one is built anew.
-NOTES_VERSION: Final = 3
+NOTES_VERSION: Final = 4
 #: Longest title or heading in the context of a note, in characters; all six levels of this length take half a window.
 #: A longer heading is a note of its own besides, so that its end is found too.
 HEADING_MAX_CHARS: Final = 80

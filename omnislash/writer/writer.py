@@ -96,8 +96,14 @@ class Writer:
 
     def _migrate(self, *, is_brief: bool) -> None:
         """Fold a brain older than lines into `main`, once in the life of this writer (MIGRATE-O2)."""
-        done = migrate(self._files, named=self._named_lines)
         self._has_migrated = True
+        try:
+            done = migrate(self._files, named=self._named_lines)
+        except (OmnislashError, OSError) as error:  # a line that can't be used must stop no write into another
+            _LOG.warning(
+                "A brain older than lines can't be looked for: %s", error, extra={"action": "migration_failed"}
+            )
+            return
         if done.is_needed:
             report_migration(done, state=self._state, now=self._clock.now(), is_brief=is_brief)
 

@@ -197,16 +197,16 @@ def test_a_changed_manifest_is_followed(brain: Path, start: Callable[..., subpro
 def test_the_log_names_what_is_wrong(brain: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
     """A role that is left out, and a source that nobody names, are in the log when the worker starts."""
     (brain / "features" / "team" / "ops.agent.md").write_text("---\nmemory: true\n---\n", encoding="utf-8")
-    (brain / "people").mkdir()
+    (brain / "persons").mkdir()
     project = brain / "omnislash.yaml"
     project.write_text(
-        project.read_text(encoding="utf-8").replace("sources: [", "sources: [people, "), encoding="utf-8"
+        project.read_text(encoding="utf-8").replace("sources: [", "sources: [persons, "), encoding="utf-8"
     )
     start()
     log = (brain / ".omnislash" / "logs" / "worker.log").read_text(encoding="utf-8")
 
     assert "features/team/ops.agent.md:2" in log
-    assert "people" in log
+    assert "persons" in log
 
 
 def test_the_log_never_holds_a_memory(brain: Path, start: Callable[..., subprocess.Popen[str]]) -> None:

@@ -230,7 +230,7 @@ HEALTHY: dict[str, str | bytes] = {
     ),
     "memory/ops/MEMORY.md": "\ufeff# Ops\r\n\r\n- one\r\n",
     "memory/ops/2026/11/2026-11-29.md": "# 2026-11-29\n\n- 25:61 odd\n-no item\n",
-    "memory/stray.md": "a loose file",
+    "memory/stray.txt": "a loose file",
     "memory/.hidden": "x",
 }
 

@@ -98,7 +98,7 @@ def test_o_55_a_turn_of_the_own_role_is_told_everything(house: CaseBrain) -> Non
 
 @pytest.mark.rule("DECLARE-04", "DECLARE-05", "DECLARE-06", "DECLARE-08", "BOUNDARY-14", "BOUNDARY-15")
 def test_o_55_nobody_in_particular_gets_nothing(house: CaseBrain) -> None:
-    """A role without memory is told nothing and offered nothing; a chat and a role that nobody named run nothing."""
+    """A role without memory is told nothing and offered no memory; a chat and a role that nobody named run nothing."""
     with talking(house, ScriptedCall("memory_read", {"path": "hr/MEMORY.md"}), "Done.") as (brain, model):
         for contact in (None, "ida@example.com", "IDA@example.org ", "group:hr"):
             run = brain.chat_agent(bot="desk", contact=contact).run(QUESTION)
@@ -107,7 +107,7 @@ def test_o_55_nobody_in_particular_gets_nothing(house: CaseBrain) -> None:
             with pytest.raises(UsageError):
                 brain.chat_agent(**named)  # type: ignore[arg-type]  # one keyword each
     assert leaks(told(model)) == []
-    assert {request.tools for request in model.requests} == {()}
+    assert {request.tools for request in model.requests} == {("doctor_report",)}  # of the brain, and of no line
 
 
 @pytest.mark.rule("RESOLVE-02", "RESOLVE-11", "RESOLVE-12", "RESOLVE-13", "DECLARE-15")

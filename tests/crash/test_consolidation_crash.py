@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 NIGHT = datetime(2026, 9, 2, 4, 0, tzinfo=UTC)
 WEEK = "main/2026/2026-W34.md"
 
+#: A sweep of many seconds; its kinds of work are swept in the everyday run by the other files here.
+pytestmark = pytest.mark.long
+
 
 def make_template(root: Path) -> Path:
     """Make a brain with two weeks and two last days of August."""

@@ -40,6 +40,9 @@ FILES = {DAY: LOG, MEMORY: NOTES}
 #: What a person adds; it stands at the end, so that a save with it is told from one without it.
 MARK = "A person was here."
 
+#: A sweep of many seconds; its kinds of work are swept in the everyday run by the other files here.
+pytestmark = pytest.mark.long
+
 
 def save_by_rename(target: Path, text: str) -> None:
     """Save as most editors do: a new file takes the name."""

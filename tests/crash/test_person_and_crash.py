@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: How many calls after the person's save the process dies.
 LATER = 3
 
+#: A sweep of many seconds; its kinds of work are swept in the everyday run by the other files here.
+pytestmark = pytest.mark.long
+
 
 def check_end(root: Path, calls: tuple[ToolCall, ...], point: str) -> None:
     """Restart, and check that the person's text and every text that the verdicts confirm are there."""

@@ -58,14 +58,15 @@ def _commit(repository: Repository, files: Sequence[str], message: str) -> None:
 
 
 def render_changes(root: Path, *, colour: bool) -> str:
-    """Return the difference to the last commit as git shows it; empty without git."""
+    """Return the difference to the first commit as git shows it, for a worker may have synced since; empty without git."""
     try:
         repository = Repository.open(root)
         if repository is None:
             return ""
+        first = repository.text("rev-list", "--max-parents=0", "HEAD") or "HEAD"
         repository.run("add", "--intent-to-add", "--", f"{repository.prefix}memory")
         shown = ("--unified=1", "--no-ext-diff", f"--color={'always' if colour else 'never'}")
-        answer = repository.run("diff", *shown, "--", f"{repository.prefix}memory")
+        answer = repository.run("diff", *shown, first, "--", f"{repository.prefix}memory")
     except GitTroubleError:
         return ""
     return answer.decode("utf-8", "replace")

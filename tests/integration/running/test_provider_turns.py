@@ -143,7 +143,7 @@ def test_where_memory_stands(sample: SampleBrain, server: ProviderServer, model:
 @each_protocol
 @pytest.mark.rule("DECLARE-04", "DECLARE-05", "DECLARE-06", "DECLARE-08")
 def test_a_role_without_memory_is_sent_none(sample: SampleBrain, server: ProviderServer, model: str) -> None:
-    """No MEMORY.md, window, ladder, recall or module, and no memory tool in spite of the grants; agent_task is one."""
+    """No MEMORY.md, window, ladder, recall or module, and no memory tool in spite of the grants; two others stay."""
     sample.put_memory("main/MEMORY.md", "## How\n\n- The violin is tuned.\n")
     sample.put_memory("main/2026/08/2026-08-29.md", "# 2026-08-29\n\n- 10:00 The violin was tuned.\n")
     sample.role("guest", None, capabilities="memory:read, memory:write, runtime:read, agent:task")
@@ -152,7 +152,7 @@ def test_a_role_without_memory_is_sent_none(sample: SampleBrain, server: Provide
     run = brain.agent("guest").run("Is the violin tuned?", options=RunOptions(model=model))
 
     assert run.line is None
-    assert tools_of(server.bodies[0]) == ["agent_task"]
+    assert tools_of(server.bodies[0]) == ["doctor_report", "agent_task"]
     assert system_of(server.bodies[0]) == "You are guest."
     sent = json.dumps(server.bodies[0])
     for block in ("agent-memory", "Memory recall", "was tuned"):

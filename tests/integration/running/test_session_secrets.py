@@ -35,7 +35,7 @@ def test_a_read_file_is_exact_in_its_turn_and_masked_in_the_session(sample: Samp
     model = ScriptedChatModel([READ], f"It says {TOKEN}.", "Yes.")
     brain = open_scripted(sample, model)
 
-    run = brain.agent("nova").run(f"Is it {TOKEN}?", session="s1")
+    run = brain.agent("nova").run(f"Is the token {TOKEN}?", session="s1")
 
     assert TOKEN in run.calls[0].answer["content"]
     assert TOKEN in read_answer(model.requests[1])["content"]
@@ -44,7 +44,7 @@ def test_a_read_file_is_exact_in_its_turn_and_masked_in_the_session(sample: Samp
     assert row[3].count(MASKED) == 4, "recall, question, file and answer"
     brain.agent("nova").run("And now?", session="s1")
     assert [speech.text for speech in model.requests[-1].said if speech.speaker != "tool"] == [
-        f"Is it {MASKED}?",
+        f"Is the token {MASKED}?",
         "",
         f"It says {MASKED}.",
         "And now?",
