@@ -155,7 +155,7 @@ SESSIONS = [read_transcript(path) for path in sorted(Path(__file__).parent.glob(
 
 
 #: Sessions of many commands, each of which builds or reads an index; the parts they show have tests of their own.
-LONG = frozenset({"index", "search", "recall", "consolidate"})
+LONG = frozenset({"index", "search", "recall", "consolidate", "heartbeat", "flush", "chat"})
 
 
 def _as_case(session: Transcript) -> object:

@@ -32,6 +32,7 @@ def live(place: Path, first: str, last: str, talk: Sequence[Talk] = ()) -> Simul
     return simulation
 
 
+@pytest.mark.long
 @pytest.mark.rule("ENVELOPE-04", "ENVELOPE-06", "FLUSH-11", "REPORT-03", "REPORT-07")
 def test_five_days_hold_every_promise_and_are_the_same_in_a_second_process() -> None:
     """Beats, talk, deposits, flushes, envelopes and summaries from Monday evening to Friday night."""
