@@ -73,7 +73,7 @@ def demo(settings: Settings, *, keep: bool) -> int:
     """Show the whole job on a copy of the example brain, offline.
 
     Three roles write at once, a budget is kept, what was written is found by its meaning, an agent takes turns, a worker
-    is killed in the middle of a write, and a person approves a deletion. It needs some twenty seconds and no network.
+    is killed in the middle of a write, and a person approves a deletion. It needs less than a minute and no network.
     """
     settings.refuse_replay("omnislash demo")
     from omnislash.surfaces.cli.demo_stage import Stage  # noqa: PLC0415 - not needed for the help
