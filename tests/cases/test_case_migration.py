@@ -87,16 +87,21 @@ def test_a_kill_at_any_step_is_finished_by_the_next_start(tmp_path: Path, when: 
 
 
 @pytest.mark.rule("MIGRATE-01")
-@pytest.mark.parametrize("rounds", [range(1, 2), pytest.param(range(4), marks=pytest.mark.long)], ids=str)
-def test_a_killed_worker_loses_nothing(tmp_path: Path, rounds: range) -> None:
-    """A real worker that is killed at a random moment of its start leaves all files, and the next one ends the move."""
+@pytest.mark.parametrize("hits", [1, pytest.param(3, marks=pytest.mark.long)], ids=str)
+def test_a_killed_worker_loses_nothing(tmp_path: Path, hits: int) -> None:
+    """A real worker that is killed in the middle of its start leaves all files, and the next one ends the move.
+
+    On a busy machine the move may be over before the kill comes: then it is tried again.
+    """
     template = make_old(tmp_path / "template")
     for number in range(300):
         (template / f"memory/loose{number}.md").write_bytes(f"Loose {number}.\n".encode())
     before = sorted(read_memory(template).values())
     environment = {**GIT_ENVIRONMENT, "PYTHONPATH": str(SOURCE)}
     interrupted = 0
-    for round_number in rounds:
+    for round_number in range(4 * hits):
+        if interrupted >= hits:
+            break
         root = shutil.copytree(template, tmp_path / f"brain{round_number}")
         process = subprocess.Popen(
             [sys.executable, "-m", "omnislash", "--quiet", "worker"],
@@ -105,7 +110,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, rounds: range) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        while not (root / f"memory/main/loose{round_number * 60}.md").exists() and process.poll() is None:
+        while not (root / f"memory/main/loose{round_number % 4 * 60}.md").exists() and process.poll() is None:
             time.sleep(0.0002)
         os.kill(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
@@ -114,7 +119,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, rounds: range) -> None:
         start(root)
         assert not list((root / "memory").glob("*.md"))
         assert sorted(data for path, data in read_memory(root).items() if ".memory-index" not in path) == before
-    assert interrupted >= 1
+    assert interrupted >= hits
 
 
 @pytest.mark.rule("MIGRATE-05")
