@@ -132,6 +132,7 @@ def _join_sections(base: _Sections, first: _Sections, second: _Sections, *, by_l
         if pieces or _stays(base.get(key), *present):
             sections.append(_join_frame(key, pieces, base.get(key), *present))
     _settle_counts(sections, base, first, second)
+    _drop_copies_under_one_title(sections, base, first, second)
     return sections
 
 
@@ -190,6 +191,34 @@ def _drop_second_copies(
     old, one, other = _count(base), _count(first), _count(second)
     most = {key: max(one[key], other[key]) for key in one.keys() & other.keys() if not old[key]}
     return _limit(placed, {key: limit for key, limit in most.items() if key[0] == PieceKind.ENTRY})
+
+
+def _drop_copies_under_one_title(
+    sections: list[_JoinedSection], base: _Sections, first: _Sections, second: _Sections
+) -> None:
+    """Take out the second copy of an entry that both versions added under headings of one title.
+
+    One of two headings that say the same may be gone on one side, and the entry stands under the other one there.
+    """
+    old = _count(piece for section in base.values() for piece in section.pieces)
+    one, other = (
+        Counter((key[0], piece.key) for key, section in version.items() for piece in section.pieces)
+        for version in (first, second)
+    )
+    most = {
+        added: max(one[added], other[added])
+        for added in one.keys() & other.keys()
+        if not old[added[1]] and added[1][0] == PieceKind.ENTRY
+    }
+    seen: Counter[tuple[str, Key]] = Counter()
+    for section in sections:
+        kept = []
+        for placed in section.pieces:
+            added = (section.key[0], placed.piece.key)
+            seen[added] += 1
+            if seen[added] <= most.get(added, seen[added]):
+                kept.append(placed)
+        section.pieces = kept
 
 
 def _limit(placed: list[Placed], most: Mapping[Key, int]) -> list[Placed]:

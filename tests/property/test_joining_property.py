@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from omnislash.core.entries import parse_entries
@@ -88,6 +88,11 @@ def test_entries_are_neither_lost_nor_doubled(
     assert join_entries(versions[0], versions[0], versions[2], timed=timed, by_lines=by_lines).data == versions[2]
 
 
+@example(
+    ["- 10:00 x\n\n  z1\n", "## H1\n\n", "- b2\n", "## H1\n\n"],
+    [("remove", 3, "")],
+    [("append", 0, "- 10:00 x\n\n  z3\n")],
+)
 @settings(max_examples=200)
 @given(lines, edits, edits)
 def test_joining_again_changes_no_entry(
