@@ -89,8 +89,8 @@ def test_entries_are_neither_lost_nor_doubled(
 
 
 @example(
-    ["- 10:00 x\n\n  z1\n", "## H1\n\n", "- b2\n", "## H1\n\n"],
-    [("remove", 3, "")],
+    ["- a5\n", "## H1\n\n", "- b2\n", "## H1\n\n"],
+    [("remove", 1, ""), ("remove", 2, "")],
     [("append", 0, "- 10:00 x\n\n  z3\n")],
 )
 @settings(max_examples=200)
