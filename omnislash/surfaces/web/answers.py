@@ -1,0 +1,59 @@
+"""Short answers that a guard gives in place of the application, as plain ASGI messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from http import HTTPStatus
+
+    from starlette.types import Scope, Send
+
+#: What every answer of a guard carries: it is nobody's business to keep it, to guess at it or to frame it.
+_HEADERS = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+
+
+async def answer(
+    scope: Scope,
+    send: Send,
+    status: HTTPStatus,
+    text: str,
+    *,
+    headers: Iterable[tuple[bytes, bytes]] = (),
+) -> None:
+    """Send one sentence as plain text; only its headers to HEAD."""
+    await answer_body(
+        scope, send, status, f"{text}\n".encode(), headers=((b"content-type", b"text/plain; charset=utf-8"), *headers)
+    )
+
+
+async def answer_body(
+    scope: Scope,
+    send: Send,
+    status: HTTPStatus,
+    body: bytes,
+    *,
+    headers: Iterable[tuple[bytes, bytes]] = (),
+) -> None:
+    """Send bytes with the headers that every answer of a guard carries, unless others of the same name are given."""
+    given = list(headers)
+    names = {name for name, _ in given}
+    usual = [header for header in _HEADERS if header[0] not in names]
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": int(status), "headers": [*given, *usual, length]})
+    await send({"type": "http.response.body", "body": b"" if scope.get("method") == "HEAD" else body})
+
+
+async def refuse_socket(send: Send) -> None:
+    """Turn a web socket down before it opens; no door speaks that."""
+    await send({"type": "websocket.close", "code": 1008})
+
+
+def read_headers(scope: Scope, name: bytes) -> list[str]:
+    """Return every value of a header, in the order in which they came."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]

@@ -1,0 +1,162 @@
+"""Who may come in: plain ASGI applications around an application, each usable alone.
+
+Together they stand in this order: the Host, the Origin, the rate, the token, the size. So a page that has no business
+here learns nothing but that, and nothing is read from a caller who may not come in.
+
+Source: OWASP on DNS rebinding and cross-site requests; Fetch Metadata (`Sec-Fetch-Site`); RFC 6750 (bearer tokens).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from omnislash.surfaces.web.answers import answer, read_headers, refuse_socket
+from omnislash.surfaces.web.limits import Limits, RateGuard, SizeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from omnislash.surfaces.web.binding import Binding
+    from omnislash.surfaces.web.login import LoginPage
+
+#: The methods that change nothing.
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_CHALLENGE = b'Bearer realm="omnislash"'
+#: How long a header may be to be compared with the token at all.
+_LONGEST_HEADER = 2048
+
+
+class HostGuard:
+    """Answers 421 to a request that was made out to another host: a name that was made to point here."""
+
+    def __init__(self, app: ASGIApp, binding: Binding) -> None:
+        """Guard an application."""
+        self._app = app
+        self._binding = binding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http":
+            hosts = read_headers(scope, b"host")
+            if len(hosts) != 1 or not self._binding.allows_host(hosts[0]):
+                text = f"This server answers to {self._binding.url} and to no other host; nothing was done."
+                await answer(scope, send, HTTPStatus.MISDIRECTED_REQUEST, text)
+                return
+        await self._app(scope, receive, send)
+
+
+class OriginGuard:
+    """Answers 403 to a request that a page of another site makes."""
+
+    def __init__(self, app: ASGIApp, binding: Binding) -> None:
+        """Guard an application."""
+        self._app = app
+        self._binding = binding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and self._is_foreign(scope):
+            text = "This request comes from a page of another site; nothing was done."
+            await answer(scope, send, HTTPStatus.FORBIDDEN, text)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_foreign(self, scope: Scope) -> bool:
+        """Tell whether the browser says so: by an Origin, or, where something would change, by the kind of request."""
+        if any(not self._binding.allows_origin(origin) for origin in read_headers(scope, b"origin")):
+            return True
+        sites = {site.strip().lower() for site in read_headers(scope, b"sec-fetch-site")}
+        return scope["method"] not in SAFE_METHODS and not sites <= {"same-origin", "none"}
+
+
+class TokenGuard:
+    """Answers 401 to a request without the bearer token; without a token everybody may come in."""
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        """Guard an application."""
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and self._token is not None and not carries_token(scope, self._token):
+            await refuse_token(scope, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def carries_token(scope: Scope, token: str) -> bool:
+    """Tell whether a request has exactly one Authorization header, and it is `Bearer` with the token."""
+    headers = read_headers(scope, b"authorization")
+    if len(headers) != 1 or len(headers[0]) > _LONGEST_HEADER:
+        return False
+    scheme, _, given = headers[0].partition(" ")
+    return scheme.lower() == "bearer" and is_token(given.strip(" "), token)
+
+
+def is_token(given: str, token: str) -> bool:
+    """Compare in a time that tells nothing about the token."""
+    return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
+
+
+async def refuse_token(scope: Scope, send: Send) -> None:
+    """Answer 401 and say what is asked for."""
+    is_wrong = bool(read_headers(scope, b"authorization"))
+    challenge = _CHALLENGE + (b', error="invalid_token"' if is_wrong else b"")
+    text = (
+        "The token is not the one of this server."
+        if is_wrong
+        else "This server asks for its token: send it as Authorization: Bearer TOKEN."
+    )
+    await answer(scope, send, HTTPStatus.UNAUTHORIZED, text, headers=[(b"www-authenticate", challenge)])
+
+
+class SocketGuard:
+    """Turns web sockets down; what is no request at all passes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Guard an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "websocket":
+            await refuse_socket(send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def guard(
+    app: ASGIApp,
+    binding: Binding,
+    limits: Limits | None = None,
+    *,
+    is_browser: bool,
+    login_page: LoginPage | None = None,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> ASGIApp:
+    """Return the application behind all guards.
+
+    Args:
+        app: What is guarded.
+        binding: Where it listens, with the port that it really has.
+        limits: What one caller may send.
+        is_browser: True lets a person log in with the token and stay logged in by a cookie, where a token is needed.
+        login_page: Makes the page of the form; a plain one by default.
+        monotonic: Returns seconds that never run backwards.
+    """
+    from omnislash.surfaces.web.login import LoginGuard  # noqa: PLC0415 - it needs what stands above
+
+    limits = limits or Limits()
+    app = SizeGuard(app, limits)
+    if is_browser and binding.token is not None:
+        app = LoginGuard(app, binding.token, page=login_page, monotonic=monotonic)
+    else:
+        app = TokenGuard(app, binding.token)
+    app = RateGuard(app, limits, monotonic=monotonic)
+    return SocketGuard(HostGuard(OriginGuard(app, binding), binding))
