@@ -69,6 +69,7 @@ def report(turn: Turn, ports: Ports, arguments: DoctorArguments) -> ReportView:
         now=ports.clock.now(),
         environment=ports.environment,
         checks=checks,
+        on_progress=ports.on_progress,
     )
     audience = _Audience(turn, found, ports.config().sources)
     shown = tuple(tuple(filter(audience.may_know, check.findings)) for check in found.checks)

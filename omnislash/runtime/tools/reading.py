@@ -71,6 +71,8 @@ class FileEntry:
     kind: str
     chars: int
     modified_at: datetime
+    #: Size on disk, in bytes; for surfaces that tell it.
+    size: int
 
     def to_json(self) -> dict[str, Any]:
         """Return `{path, kind, chars, modifiedAt}`."""
@@ -281,7 +283,8 @@ def _entry(ports: Ports, config: BrainFiles, path: str) -> FileEntry | None:
     if located is None or document is None:
         return None
     kind = kind_of(ManagedPath(path)).value if located.zone is Zone.MANAGED else "source"
-    return FileEntry(path, kind, count_chars(document.data.decode("utf-8", "surrogateescape")), document.modified_at)
+    chars = count_chars(document.data.decode("utf-8", "surrogateescape"))
+    return FileEntry(path, kind, chars, document.modified_at, len(document.data))
 
 
 # -- overview --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,141 @@
+"""What a client is told without asking: its tools, its files, and a file that it follows."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+from mcp import MCPError
+from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated, ToolsListChanged
+
+from tests.integration.mcp.conftest import MEMORY, Inbox, connect, open_brain, wait_until
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from tests.integration.conftest import SampleBrain
+
+pytestmark = pytest.mark.anyio
+TOOLS, FILES, PROMPTS = (f"notifications/{each}/list_changed" for each in ("tools", "resources", "prompts"))
+URI = "omnislash:///main/MEMORY.md"
+
+
+async def settle() -> None:
+    """Let the server begin to watch: what changes before that is not told, only read."""
+    await anyio.sleep(0.5)
+
+
+@pytest.mark.rule("KNOB-26", "TOOL-06")
+async def test_an_edited_role_is_told(sample: SampleBrain) -> None:
+    """A client hears that its tools, files and prompt are others than before."""
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await client.list_tools()
+        await settle()
+        sample.role("nova", capabilities="memory:read")
+        await wait_until(lambda: inbox.methods == [TOOLS])
+        sample.role("nova", None)
+        await wait_until(lambda: sorted(inbox.methods) == sorted([TOOLS, TOOLS, FILES, PROMPTS]))
+
+
+async def test_new_and_lost_files_are_told(sample: SampleBrain) -> None:
+    """A client that listed the files hears when one is new or gone; not when one only changed, nor of hidden lines."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await client.list_resources()
+        await settle()
+        sample.put_memory("main/MEMORY.md", MEMORY + "- Otto\n")
+        sample.put_memory("hr/MEMORY.md", "- secret\n")
+        await anyio.sleep(0.5)
+        assert inbox.methods == []
+        await client.call_tool("memory_write", {"content": "A new day begins."})
+        await wait_until(lambda: inbox.methods == [FILES])
+        (sample.root / "memory/main/MEMORY.md").unlink()
+        await wait_until(lambda: inbox.methods == [FILES, FILES])
+
+
+@pytest.mark.rule("TOOL-14")
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_a_followed_file_is_told_when_it_changes(sample: SampleBrain) -> None:
+    """A client hears of each change of what it follows, by whoever makes it, and of nothing else; one that may not be read can't be followed."""
+    for path in ("main/MEMORY.md", "main/other.md", "hr/MEMORY.md"):
+        sample.put_memory(path, MEMORY)
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await _subscribe(client, URI)
+        with pytest.raises(MCPError, match="outside what this agent may read"):
+            await _subscribe(client, "omnislash:///hr/MEMORY.md")
+        await settle()
+        sample.put_memory("main/other.md", "x\n")
+        sample.put_memory("hr/MEMORY.md", "x\n")
+        await client.call_tool("memory_edit", {"path": "main/MEMORY.md", "old": "Maria", "new": "Mia"})
+        await wait_until(lambda: inbox.updated)
+        assert set(inbox.updated) == {URI}
+        await client.session.unsubscribe_resource(URI)
+        before = list(inbox.updated)
+        sample.put_memory("main/MEMORY.md", MEMORY)
+        await anyio.sleep(0.5)
+
+    assert inbox.updated == before
+
+
+async def _subscribe(client: Client, uri: str) -> None:
+    await client.session.subscribe_resource(uri)
+
+
+async def test_the_newest_protocol_listens(sample: SampleBrain) -> None:
+    """A client of 2026 says what it wants to hear of, and hears just that."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    async with connect(open_brain(sample), mode="auto") as client, AsyncExitStack() as stack:
+        await client.list_resources()
+        heard = await stack.enter_async_context(
+            client.listen(tools_list_changed=True, resources_list_changed=True, resource_subscriptions=[URI])
+        )
+        await settle()
+        sample.role("nova", capabilities="memory:read")
+        with anyio.fail_after(10):
+            assert await anext(heard) == ToolsListChanged()
+        sample.put_memory("main/MEMORY.md", MEMORY + "- Otto\n")
+        with anyio.fail_after(10):
+            assert await anext(heard) == ResourceUpdated(uri=URI)
+        sample.put_memory("main/new.md", "x\n")
+        with anyio.fail_after(10):
+            assert await anext(heard) == ResourcesListChanged()
+
+
+async def test_two_clients_hear_the_same(sample: SampleBrain) -> None:
+    """Every client of a server is told, and one that left bothers nobody."""
+    inboxes = [Inbox(), Inbox()]
+    brain = open_brain(sample)
+    async with connect(brain, message_handler=inboxes[0]):
+        async with connect(brain, message_handler=inboxes[1]):
+            await settle()
+            sample.role("nova", capabilities="memory:read")
+            await wait_until(lambda: all(each.methods == [TOOLS] for each in inboxes))
+        sample.role("nova")
+        await wait_until(lambda: inboxes[0].methods == [TOOLS, TOOLS])
+
+    assert inboxes[1].methods == [TOOLS]
+
+
+async def test_without_a_watch_the_role_is_told_of(
+    sample: SampleBrain, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the system gives no watch, that is said once, an edited role is still told of, and calls are answered."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "OS file watch limit reached")
+
+    monkeypatch.setattr("watchfiles.awatch", refuse)
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await settle()
+        sample.role("nova", capabilities="memory:read")
+        await wait_until(lambda: inbox.methods == [TOOLS])
+        assert not (await client.call_tool("memory_overview")).is_error
+
+    assert caplog.text.count("Clients are not told of changed files") == 1
