@@ -13,6 +13,7 @@ Rules: architecture.md section 7, "a note holds hostile text"; interface.md, "Bl
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -43,7 +44,8 @@ _FOREIGN = (
 _BRACKETS = re.compile(r"[<&\uff1c\ufe64\uff06\ufe60\u1438\u02c2]")
 #: What could be read as the start or the end of one of our blocks, or of an element or token of a chat format, in a text
 #: that `_FOLDS` made. The bracket may be written as HTML does.
-_TAG = re.compile(
+#: Compiled when the first bracket is met: it takes a tenth of a second, and most texts have none.
+_TAG_PATTERN = (
     rf"(?:(?P<bracket><)|&(?:amp;?)*+(?:lt|\#0*+60(?!\d)|\#x0*+3c(?![\da-f]));?)(?={_UNSEEN}(?:/{_UNSEEN})?"
     rf"(?:{_spell('agent')}{_UNSEEN}[-_]|(?P<foreign>{'|'.join(_spell(name) for name in _FOREIGN)})"
     rf"|\||<{_UNSEEN}/?{_UNSEEN}{_spell('sys')}))"
@@ -168,6 +170,11 @@ def _disarm(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", shown)
 
 
+@functools.cache
+def _find_tag() -> re.Pattern[str]:
+    return re.compile(_TAG_PATTERN)
+
+
 def _break_tags(text: str) -> str:
     r"""Return the text with `&lt;` for the bracket of each tag that is one of ours, and `&lt;\` for that of a foreign one.
 
@@ -175,7 +182,7 @@ def _break_tags(text: str) -> str:
     """
     if not _BRACKETS.search(text):
         return text
-    found = list(_TAG.finditer(text.translate(_FOLDS)))
+    found = list(_find_tag().finditer(text.translate(_FOLDS)))
     if not found:
         return text
     ends = list(accumulate(len(_FOLDS[ord(char)]) for char in text))

@@ -41,6 +41,8 @@ class Ledger:
     hashes: Mapping[Key, str] = field(default_factory=dict)
     #: ISO instant in UTC at which the session was last noted; None for a session that nobody knows.
     used_at: str | None = None
+    #: Number of the newest compaction that was announced and that no delivery has answered; 0 = none.
+    compaction: int = 0
 
     def lacks_window(self, line: str) -> bool:
         """Tell whether the window is due: the line is new to the session, or its window could not be read as a whole."""
@@ -51,8 +53,10 @@ class Ledger:
 class Receipt:
     """What the ledger has to note once a turn was sent."""
 
-    #: True forgets everything first: the conversation was compacted.
+    #: True forgets everything first: the conversation was compacted, or begins anew.
     clears: bool = False
+    #: Number of the announced compaction that this delivery answers; 0 = none.
+    compaction: int = 0
     #: Blocks that were taken back.
     dropped: tuple[Key, ...] = ()
     #: Blocks that were sent, with the hash of their text.
@@ -61,12 +65,13 @@ class Receipt:
     @property
     def is_empty(self) -> bool:
         """Tell whether there is nothing to note."""
-        return not (self.clears or self.dropped or self.sent)
+        return not (self.clears or self.compaction or self.dropped or self.sent)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{clears, dropped, sent}`."""
+        """Return `{clears, compaction, dropped, sent}`."""
         return {
             "clears": self.clears,
+            "compaction": self.compaction,
             "dropped": [[name.value, place] for name, place in self.dropped],
             "sent": [[name.value, place, found] for (name, place), found in self.sent],
         }
@@ -76,6 +81,7 @@ class Receipt:
         """Return the receipt that `to_json` gave."""
         return cls(
             clears=bool(given["clears"]),
+            compaction=int(given.get("compaction", 0)),
             dropped=tuple((BlockName(name), str(place)) for name, place in given["dropped"]),
             sent=tuple(((BlockName(name), str(place)), str(found)) for name, place, found in given["sent"]),
         )
@@ -89,7 +95,9 @@ class Assembly:
     receipt: Receipt
 
 
-def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_compacted: bool) -> Assembly:
+def assemble(
+    blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_compacted: bool, is_cleared: bool = False
+) -> Assembly:
     """Return what has to be sent so that the session holds exactly these blocks.
 
     Args:
@@ -97,8 +105,9 @@ def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_co
         ledger: What the session was sent.
         line: The turn's line; None without memory.
         is_compacted: True when the harness has shortened the conversation.
+        is_cleared: True when the conversation begins anew under its old id: nothing of it is left to be voided.
     """
-    known = {} if is_compacted else ledger.hashes
+    known = {} if is_compacted or is_cleared else ledger.hashes
     wanted = {(block.name, block.place): block for block in blocks}
     hashes = {key: _name_copy(block) for key, block in wanted.items()}
     gone = [key for name in _WITHDRAWN for key in sorted(known) if key[0] is name and key not in wanted]
@@ -112,8 +121,13 @@ def assemble(blocks: Iterable[Block], ledger: Ledger, *, line: str | None, is_co
         *(withdraw(*key) for key in gone),
         *(_send(wanted[key], Why.CHANGED if key in known else Why.NEW) for key in changed),
     ]
-    clears = is_compacted and bool(ledger.hashes)
-    return Assembly(blocks=tuple(sent), receipt=Receipt(clears=clears, dropped=tuple(gone), sent=tuple(noted)))
+    receipt = Receipt(
+        clears=(is_compacted or is_cleared) and bool(ledger.hashes),
+        compaction=ledger.compaction,
+        dropped=tuple(gone),
+        sent=tuple(noted),
+    )
+    return Assembly(blocks=tuple(sent), receipt=receipt)
 
 
 def _is_due(hashes: Mapping[Key, str], line: str) -> bool:

@@ -49,7 +49,8 @@ def read_ledger(state: State, session: str, carrier: Carrier) -> Ledger:
     rows = state.rows("list_session_blocks", session=session, carrier=carrier.value)
     names = {name.value: name for name in BlockName}
     hashes = {(names[row["name"]], row["place"]): row["hash"] for row in rows if row["name"] in names}
-    return Ledger(hashes=hashes, used_at=found["used_at"])
+    is_announced = carrier is Carrier.HARNESS and found["compacted"] > found["reopened"]
+    return Ledger(hashes=hashes, used_at=found["used_at"], compaction=found["compacted"] if is_announced else 0)
 
 
 def needs_note(ledger: Ledger, receipt: Receipt, *, now: datetime) -> bool:
@@ -64,12 +65,27 @@ def note_delivery(state: State, session: str, receipt: Receipt, *, carrier: Carr
     """
     at = make_instant(now)
     where = {"session": session, "carrier": carrier.value}
-    if state.row("find_session", id=session) is None:
-        forget_sessions(state, now=now)
-    state.run("open_session", id=session, role=role, at=at)
+    _open_session(state, session, role=role, now=now)
+    if receipt.compaction:
+        state.run("answer_compaction", id=session, compaction=receipt.compaction)
     if receipt.clears:
         state.run("clear_carrier_blocks", **where)
     for name, place in receipt.dropped:
         state.run("drop_session_block", **where, name=name.value, place=place)
     for (name, place), found in receipt.sent:
         state.run("set_session_block", **where, name=name.value, place=place, hash=found, at=at)
+
+
+def note_compaction(state: State, session: str, *, role: str, now: datetime) -> None:
+    """Note that a harness is about to shorten the session's conversation; inside a transaction of the caller's.
+
+    It stays noted until a delivery that opens with the snapshot line was sent, whatever happens in between.
+    """
+    _open_session(state, session, role=role, now=now)
+    state.run("mark_compacted", id=session)
+
+
+def _open_session(state: State, session: str, *, role: str, now: datetime) -> None:
+    if state.row("find_session", id=session) is None:
+        forget_sessions(state, now=now)
+    state.run("open_session", id=session, role=role, at=make_instant(now))

@@ -5,10 +5,11 @@ Rules: KNOB-21, LANG-09, SOURCE-08.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from omnislash.index.calibration import load_calibration
 from omnislash.index.database import INDEX_FILE
+from omnislash.index.embedders.hurried import Hurried
 from omnislash.index.embedders.openai_compatible import OpenAICompatible
 from omnislash.index.embedders.opening import open_embedders
 from omnislash.index.live import IndexSettings, LiveIndex
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from omnislash.brain.files import BrainFiles
     from omnislash.index.embedders.ports import Embedder
 
+#: How long an endpoint is waited for where nobody has time, in seconds: the slower ones answer within a second.
+_ENDPOINT_S: Final = 1.5
+
 
 def open_index(
     root: Path,
@@ -28,6 +32,7 @@ def open_index(
     state_directory: Path,
     environment: Mapping[str, str],
     embedders: tuple[Embedder, ...] | None = None,
+    patience_s: float | None = None,
 ) -> LiveIndex:
     """Return the index of a brain; nothing is read yet, and no model is loaded.
 
@@ -37,6 +42,7 @@ def open_index(
         state_directory: The brain's `.omnislash/`.
         environment: Variables of providers.
         embedders: In place of those that `memory.embeddingModel` names.
+        patience_s: Seconds from now that searches wait for an answer of a model; None = as long as it takes.
     """
     memory = config.project.memory
     notes: tuple[str, ...] = ()
@@ -44,8 +50,15 @@ def open_index(
         opened = open_embedders(memory.embedding_model, languages=memory.languages, environment=environment)
         embedders, notes = opened.embedders, opened.notes
         remember_calibration(root, embedders)
+    if patience_s is not None:
+        embedders = tuple(Hurried(each, patience_s=_hold_patience(each, patience_s)) for each in embedders)
     settings = IndexSettings(sources=config.sources, languages=memory.languages, embedders=embedders, notes=notes)
     return LiveIndex(root, settings, state_directory=state_directory)
+
+
+def _hold_patience(embedder: Embedder, patience_s: float) -> float:
+    """Return how long an embedder is waited for: an endpoint needs the time of its network."""
+    return max(patience_s, _ENDPOINT_S) if isinstance(embedder, OpenAICompatible) else patience_s
 
 
 def remember_calibration(root: Path, embedders: tuple[Embedder, ...]) -> None:

@@ -116,7 +116,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def make_lock_directory(path: Path) -> None:
-    """Make a directory for lock files, for this user alone; nothing happens when it is there."""
+    """Make a directory for lock files or backups, for this user alone; nothing happens when it is there."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 

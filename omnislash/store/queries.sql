@@ -20,6 +20,18 @@ SELECT * FROM jobs WHERE state = 'running' ORDER BY seq;
 -- name: count_open
 SELECT count(*) AS jobs, min(created_at) AS oldest FROM jobs WHERE state <> 'done';
 
+-- name: count_open_by_line
+SELECT line, count(*) AS jobs, sum(state = 'running') AS running, min(created_at) AS oldest
+FROM jobs WHERE state <> 'done' GROUP BY line ORDER BY line;
+
+-- name: list_open_jobs
+SELECT id, line, tool, role, heartbeat, actor, created_at, state FROM jobs
+WHERE state <> 'done' ORDER BY seq LIMIT :limit;
+
+-- name: list_done_jobs
+SELECT id, line, tool, role, heartbeat, actor, finished_at, verdict FROM jobs
+WHERE state = 'done' ORDER BY finished_at DESC, seq DESC LIMIT :limit;
+
 -- name: start_job
 UPDATE jobs SET state = 'running', batch = :batch, verdict = :verdict WHERE id = :id;
 
@@ -51,11 +63,25 @@ INSERT INTO audit (at, actor, role, heartbeat, tool, line, paths, outcome, chars
 VALUES (:at, :actor, :role, :heartbeat, :tool, :line, :paths, :outcome, :chars, :job);
 
 -- name: list_audit
+-- The path is looked for as text first: most rows are ruled out by that, and reading JSON takes longer.
 SELECT * FROM audit
 WHERE (:before IS NULL OR id < :before)
-  AND (:line IS NULL OR line = :line)
-  AND (:path IS NULL OR EXISTS (SELECT 1 FROM json_each(audit.paths) WHERE json_each.value = :path))
+  AND (:path IS NULL OR instr(paths, json_quote(:path))
+    AND EXISTS (SELECT 1 FROM json_each(audit.paths) WHERE json_each.value = :path))
 ORDER BY id DESC LIMIT :limit;
+
+-- name: list_line_audit
+SELECT * FROM audit
+WHERE line = :line AND (:before IS NULL OR id < :before)
+  AND (:path IS NULL OR instr(paths, json_quote(:path))
+    AND EXISTS (SELECT 1 FROM json_each(audit.paths) WHERE json_each.value = :path))
+ORDER BY id DESC LIMIT :limit;
+
+-- name: find_last_write
+SELECT * FROM audit
+WHERE line = :line AND outcome IN ('written', 'partial') AND instr(paths, :quoted) > 0
+  AND EXISTS (SELECT 1 FROM json_each(audit.paths) WHERE json_each.value = :path)
+ORDER BY id DESC LIMIT 1;
 
 -- name: insert_event
 INSERT INTO events (at, name, payload, heartbeat) VALUES (:at, :name, :payload, :heartbeat);
@@ -73,6 +99,9 @@ WHERE state = 'open' AND role IS :role AND heartbeat IS :heartbeat AND arguments
 
 -- name: list_approvals
 SELECT * FROM approvals WHERE (:state IS NULL OR state = :state) ORDER BY at, id;
+
+-- name: list_decided_approvals
+SELECT * FROM approvals WHERE state <> 'open' ORDER BY decided_at DESC, id LIMIT :limit;
 
 -- name: find_approval
 SELECT * FROM approvals WHERE id = :id;
@@ -148,6 +177,12 @@ UPDATE sessions SET most_bytes = :bytes WHERE id = :id;
 -- name: count_removed_turns
 UPDATE sessions SET removed = removed + :turns WHERE id = :id;
 
+-- name: mark_compacted
+UPDATE sessions SET compacted = compacted + 1 WHERE id = :id;
+
+-- name: answer_compaction
+UPDATE sessions SET reopened = max(reopened, :compaction) WHERE id = :id;
+
 -- name: find_session_used
 SELECT id FROM sessions WHERE used_at BETWEEN :since AND :until LIMIT 1;
 
@@ -216,6 +251,9 @@ SELECT * FROM runs WHERE outcome = 'running' ORDER BY started_at, key;
 -- name: last_run
 SELECT * FROM runs WHERE beat = :beat AND kind = :kind ORDER BY due_at DESC, started_at DESC LIMIT 1;
 
+-- name: list_runs
+SELECT * FROM runs WHERE beat = :beat ORDER BY due_at DESC, started_at DESC LIMIT :limit;
+
 -- name: count_runs_due
 SELECT count(*) AS runs FROM runs
 WHERE kind = :kind AND beat = :beat AND due_at > :after AND due_at <= :until AND outcome <> 'missed';
@@ -245,6 +283,29 @@ UPDATE cursors SET used_at = :at WHERE used_at IS NULL AND name GLOB 'flush:*';
 
 -- name: prune_flush_marks
 DELETE FROM cursors WHERE used_at < :before AND name GLOB 'flush:*';
+
+-- name: request_flush
+INSERT INTO flush_requests (role, heartbeat, transcript, ended, asked_at)
+SELECT :role, :heartbeat, :transcript, max(:ended, coalesce((
+    SELECT ended FROM flush_requests WHERE role = :role AND heartbeat = :heartbeat AND transcript = :transcript
+), 0)), :at WHERE true
+ON CONFLICT (role, heartbeat, transcript) DO UPDATE SET
+    seq = (SELECT max(seq) FROM flush_requests) + 1, ended = excluded.ended, asked_at = excluded.asked_at, tries = 0;
+
+-- name: next_flush_request
+SELECT * FROM flush_requests ORDER BY tries, seq LIMIT 1;
+
+-- name: list_flush_requests
+SELECT * FROM flush_requests ORDER BY seq;
+
+-- name: begin_flush_request
+UPDATE flush_requests SET tries = tries + 1 WHERE seq = :seq;
+
+-- name: put_back_flush_request
+UPDATE flush_requests SET tries = tries - 1 WHERE seq = :seq;
+
+-- name: drop_flush_request
+DELETE FROM flush_requests WHERE seq = :seq;
 
 -- name: list_cursors
 SELECT * FROM cursors ORDER BY name;

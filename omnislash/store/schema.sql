@@ -99,7 +99,9 @@ CREATE TABLE sessions (
     first_turn  INTEGER NOT NULL DEFAULT 0,                  -- oldest turn that is still sent; 0: none was left out
     most_bytes  INTEGER,                                     -- how much the next turn may be sent; NULL: as usual
     removed     INTEGER NOT NULL DEFAULT 0                   -- turns that are here no more
-) STRICT, WITHOUT ROWID;
+    , compacted INTEGER NOT NULL DEFAULT 0,                  -- compactions that a host has announced
+    reopened    INTEGER NOT NULL DEFAULT 0)                  -- how many of them a delivery has answered
+STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_used ON sessions (used_at);
 CREATE TABLE session_blocks (
     session     TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -171,3 +173,16 @@ CREATE TABLE told (
     path        TEXT PRIMARY KEY,                            -- of the memory file, below memory/
     audit       INTEGER NOT NULL                             -- the newest audit row that a commit of it has told of
 ) STRICT, WITHOUT ROWID;
+
+-- Transcripts that wait for their review (FLUSH-04). A row goes when its review is over; one that a crash left behind is
+-- reviewed by whoever looks next. Losing it costs the review of what the session said last.
+CREATE TABLE flush_requests (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,           -- a later request for the same transcript takes a new one
+    role        TEXT NOT NULL,
+    heartbeat   TEXT NOT NULL DEFAULT '',                    -- '' in a chat
+    transcript  TEXT NOT NULL,                               -- absolute path
+    ended       INTEGER NOT NULL DEFAULT 0,                  -- 1 when the session is over
+    asked_at    TEXT NOT NULL,                               -- ISO instant in UTC
+    tries       INTEGER NOT NULL DEFAULT 0,                  -- reviews of it that were begun
+    UNIQUE (role, heartbeat, transcript)
+) STRICT;

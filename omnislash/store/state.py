@@ -49,7 +49,7 @@ def load_migrations() -> list[tuple[int, str]]:
 
 
 #: The version of the newest migration; raise it together with a new file in `migrations/`.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 _DAMAGED = "The file is damaged: move it away and start again; queued writes are lost with it, confirmed memory is not."

@@ -6,7 +6,6 @@ decides what is used.
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -82,6 +81,8 @@ class Endpoint:
         """
         self.check()
         try:
+            import ssl  # noqa: PLC0415 - a tenth of the time that a search of its own process takes
+
             import httpx  # noqa: PLC0415 - only for brains that use an endpoint
 
             verify = ssl.create_default_context(cafile=self.certificates) if self.certificates else True

@@ -20,7 +20,7 @@ from omnislash.runtime.loop.conversations import mend_text
 from omnislash.runtime.loop.run_values import AnswerEnded, Run, RunOptions, Usage
 from omnislash.runtime.loop.tree import Tree
 from omnislash.runtime.loop.turn_threads import StopReason, run_in_thread
-from omnislash.runtime.models import chat_models
+from omnislash.runtime.models import chat_models, references
 from omnislash.runtime.tools import catalog
 
 if TYPE_CHECKING:
@@ -154,9 +154,9 @@ class _TurnRun:
         if given is not None:
             return _Chosen(CountedModel(given, self._tree), given.model_name, None)
         role = self._config.find_role(self._turn.scope.role)
-        reference = self._options.model or chat_models.find_turn_reference(self._config, role)
+        reference = self._options.model or references.find_turn_reference(self._config, role)
         model = make_model(self._ports, self._config, reference, options=self._options, is_over=stop.is_set)
-        name = chat_models.name_model(reference, self._config) if self._ports.chat_models is None else model.model_name
+        name = references.name_model(reference, self._config) if self._ports.chat_models is None else model.model_name
         return _Chosen(CountedModel(model, self._tree), name, reference)
 
     def _load_history(self) -> session_turns.History:
@@ -190,8 +190,7 @@ class _TurnRun:
             self._ports,
             session=self._session,
             message=self._message,
-            is_compacted=is_compacted,
-            carrier=Carrier.MODEL,
+            occasion=delivery.Occasion(carrier=Carrier.MODEL, is_compacted=is_compacted),
         )
 
     def _make_question(self, history: session_turns.History, delivery: Delivery) -> Question:

@@ -17,6 +17,7 @@ from omnislash.brain.nearest import find_nearest, suggest
 from omnislash.core.lines import quote_name
 from omnislash.errors import ModelError
 from omnislash.runtime.models.harness import TIME_LIMIT_S, HarnessModel
+from omnislash.runtime.models.references import name_model
 from omnislash.runtime.models.summarisers import CLI, explain_harness
 
 if TYPE_CHECKING:
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
     from omnislash.brain.files import BrainFiles
-    from omnislash.brain.roles import Role
 
-#: Name of the model in `models:` that runs a role which names none.
-DEFAULT: Final = "default"
 #: Waits before a request is sent again, in seconds: an overload or a rate limit is often over after that, and a person
 #: does not wait much longer for the first word.
 RETRY_DELAYS_S: Final = (1.0, 4.0)
@@ -42,17 +40,6 @@ _OPENAI_URL: Final = "https://api.openai.com/v1"
 _ANTHROPIC_URL: Final = "https://api.anthropic.com"
 #: Stands for the key of a server of one's own that asks for none.
 _NO_KEY: Final = "none"
-
-
-def find_turn_reference(config: BrainFiles, role: Role) -> str | None:
-    """Return the model that a role's turn runs on: the role's own, else `default` of omnislash.yaml; None = offline."""
-    named = role.model_ref or role.model
-    return named or (DEFAULT if DEFAULT in config.project.models else None)
-
-
-def name_model(reference: str | None, config: BrainFiles) -> str:
-    """Return the model string that a reference stands for."""
-    return OFFLINE if reference is None else config.project.models.get(reference, reference)
 
 
 def resolve_chat_model(

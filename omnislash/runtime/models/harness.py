@@ -38,6 +38,9 @@ _LOOK_S = 0.05
 #: How long is waited for the rest of its output after its end, in seconds.
 _REST_S = 2.0
 _BLOCK_BYTES = 65_536
+#: Set for every command: a harness that runs as a model has hooks of ours as well, and they must neither deliver to it nor
+#: have it reviewed. What the command starts inherits it.
+INSIDE: Final = "OMNISLASH_INSIDE"
 
 
 class HarnessModel:
@@ -66,7 +69,7 @@ class HarnessModel:
         self.name = name
         self._command = list(command)
         self._directory = directory
-        self._environment = dict(environment)
+        self._environment = {**environment, INSIDE: "1"}
         self._is_over = is_over
         self._time_limit_s = time_limit_s
 

@@ -14,8 +14,9 @@ from omnislash.runtime.loop import model_turns
 from omnislash.runtime.loop.run_values import RunLimits
 from omnislash.runtime.loop.tool_loop import CatalogToolset
 from omnislash.runtime.loop.turn_threads import run_in_thread
-from omnislash.runtime.models.chat_models import name_model, resolve_chat_model
+from omnislash.runtime.models.chat_models import resolve_chat_model
 from omnislash.runtime.models.provider_errors import explain_failure
+from omnislash.runtime.models.references import name_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

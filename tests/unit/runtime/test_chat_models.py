@@ -11,7 +11,8 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.models.wrapper import WrapperModel
 
 from omnislash.errors import ModelError
-from omnislash.runtime.models.chat_models import find_turn_reference, name_model, resolve_chat_model
+from omnislash.runtime.models.chat_models import resolve_chat_model
+from omnislash.runtime.models.references import find_turn_reference, name_model
 from tests.unit.runtime.test_models import make_config
 
 if TYPE_CHECKING:

@@ -1,0 +1,131 @@
+"""What is installed where, and whether it would work: files, programs, brains, the worker. Looks only."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omnislash.errors import OmnislashError
+from omnislash.store.locks import is_locked, read_owner
+from omnislash.store.lone_files import read_lone
+from omnislash.surfaces.adapters.base import Scope
+from omnislash.surfaces.adapters.hook_log import LOG_FILE
+from omnislash.surfaces.adapters.json_settings import describe_oddities
+from omnislash.surfaces.adapters.planning import SIGN, Where, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from omnislash.surfaces.adapters.base import Entry, Host, HostFile
+
+
+class Condition(StrEnum):
+    """How our entry stands in a file."""
+
+    INSTALLED = "installed"
+    #: Some of its hooks are missing.
+    PARTIAL = "partial"
+    ABSENT = "absent"
+    #: The file can't be read, or has another form.
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryView:
+    """An entry, and whether it would work."""
+
+    entry: Entry
+    #: The program that it starts is there.
+    has_program: bool
+    #: The brain is there.
+    has_brain: bool
+    #: A worker runs, so that a hook is answered without opening the brain.
+    is_warm: bool
+    #: The newest line that a hook of the brain noted; None without one.
+    last_line: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{role, heartbeat, brain, program, programExists, brainExists, workerRuns, lastLine}`."""
+        return {
+            "role": self.entry.role,
+            "heartbeat": self.entry.heartbeat,
+            "brain": self.entry.brain,
+            "program": list(self.entry.program),
+            "programExists": self.has_program,
+            "brainExists": self.has_brain,
+            "workerRuns": self.is_warm,
+            "lastLine": self.last_line,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileView:
+    """A file of a host, and how our entry stands in it."""
+
+    scope: Scope
+    file: HostFile
+    condition: Condition
+    entries: tuple[EntryView, ...] = ()
+    #: What is wrong with the file, and what a person should know about it, as sentences.
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{scope, part, path, condition, entries, notes}`."""
+        return {
+            "scope": self.scope.value,
+            "part": self.file.part.value,
+            "path": str(self.file.path),
+            "condition": self.condition.value,
+            "entries": [view.to_json() for view in self.entries],
+            "notes": list(self.notes),
+        }
+
+
+def look(host: Host, project: Path, environment: Mapping[str, str]) -> list[FileView]:
+    """Return every file of every scope; what is wrong with one hides nothing of the others."""
+    wheres = [Where(host=host, scope=scope, project=project, environment=environment) for scope in Scope]
+    return [_look_at(where, file) for where in wheres for file in where.files()]
+
+
+def _look_at(where: Where, file: HostFile) -> FileView:
+    try:
+        loaded = load(where.host, file)
+    except OmnislashError as error:
+        return FileView(scope=where.scope, file=file, condition=Condition.BROKEN, notes=(error.message,))
+    found = loaded.found
+    condition = Condition.INSTALLED if found.is_complete else Condition.PARTIAL if found.entries else Condition.ABSENT
+    notes = [f"{file.path} {note}" for note in describe_oddities(where.host, loaded.text)] if found.entries else []
+    views = tuple(view_entry(entry) for entry in found.entries)
+    return FileView(scope=where.scope, file=file, condition=condition, entries=views, notes=tuple(notes))
+
+
+def view_entry(entry: Entry) -> EntryView:
+    """Return whether an entry would work."""
+    brain = Path(entry.brain)
+    return EntryView(
+        entry=entry,
+        has_program=shutil.which(entry.program[0]) is not None,
+        has_brain=(brain / SIGN).is_file(),
+        is_warm=_has_worker(brain),
+        last_line=_read_last_line(brain / LOG_FILE),
+    )
+
+
+def _has_worker(brain: Path) -> bool:
+    lock = brain / ".omnislash" / "writer.lock"
+    try:
+        owner = read_owner(lock)
+        return owner is not None and owner.role == "worker" and is_locked(lock)
+    except OSError:
+        return False
+
+
+def _read_last_line(place: Path) -> str | None:
+    try:
+        lines = (read_lone(place) or b"").decode(errors="replace").splitlines()
+    except OSError:
+        return None
+    return lines[-1] if lines else None
