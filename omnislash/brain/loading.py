@@ -26,6 +26,7 @@ from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.errors import ConfigError, Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 __all__ = ["BrainFiles", "LiveBrain", "find_brain", "inspect_brain", "load_brain"]
@@ -58,12 +59,18 @@ def load_brain(root: Path, *, shipped: Path) -> BrainFiles:
     return _load(root, shipped, Reading())
 
 
-def inspect_brain(root: Path, *, shipped: Path) -> BrainFiles:
+def inspect_brain(root: Path, *, shipped: Path, instead: Mapping[str, bytes] | None = None) -> BrainFiles:
     """Return the brain as far as it loads, with fatal faults in `faults` too; for doctor, which runs while editing.
 
     What is fatal is replaced by defaults, so nothing may be run on the result (DOCTOR-16).
+
+    Args:
+        root: The brain.
+        shipped: The shipped constitution.
+        instead: Bytes that stand for the files of these paths, relative to the brain: what would become of a change.
     """
-    return check_brain(gather(root, shipped=shipped, reading=Reading()), root=root)
+    reading = Reading(instead={str(root / path): data for path, data in (instead or {}).items()})
+    return check_brain(gather(root, shipped=shipped, reading=reading), root=root)
 
 
 def _load(root: Path, shipped: Path, reading: Reading) -> BrainFiles:

@@ -25,6 +25,7 @@ from omnislash.store.system_clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Mapping as MappingType
     from pathlib import Path
 
 T = TypeVar("T")
@@ -67,8 +68,14 @@ def _stamp(found: os.stat_result) -> Stamp:
 class Reading:
     """One pass over the files of a brain."""
 
-    def __init__(self, previous: Reading | None = None) -> None:
-        """Begin a pass; what `previous` read and did not change is taken from it."""
+    def __init__(self, previous: Reading | None = None, *, instead: MappingType[str, bytes] | None = None) -> None:
+        """Begin a pass.
+
+        Args:
+            previous: What it read and did not change is taken from it.
+            instead: Bytes by path that stand for what lies there, to see what would become of a change.
+        """
+        self._instead = instead or {}
         self._before: dict[str, tuple[Stamp, Any]] = previous.results if previous else {}
         #: What became of each file, with the stamp that it had.
         self.results: dict[str, tuple[Stamp, Any]] = {}
@@ -85,6 +92,8 @@ class Reading:
             label: Name of the file in faults.
         """
         path = str(file)
+        if path in self._instead:
+            return _parse(self._instead[path], len(self._instead[path]), parse, label)
         now = stamp_of(path)
         before = self._before.get(path)
         if before is None or before[0] != now or now is None or _is_young(now):
@@ -105,13 +114,7 @@ class Reading:
         stamp = _stamp(found)
         if _is_young(stamp):
             self._young[path] = data
-        if len(data) > FILE_MAX_BYTES:
-            return stamp, Decoded(None, (too_large(label, found.st_size),))
-        text, faults = decode_text(data, path=label)
-        if faults and not text:
-            return stamp, Decoded(None, faults)
-        result = parse(text)
-        return stamp, Decoded(None, (*faults, *result.faults), result.root) if faults else result
+        return stamp, _parse(data, found.st_size, parse, label)
 
     def list(self, directory: Path, keep: Callable[[Entry], bool]) -> tuple[Entry, ...] | None:
         """Return the names in a directory that `keep` keeps, sorted; None when it can't be listed.
@@ -150,6 +153,17 @@ class Reading:
         if is_settled and not is_other:
             del self._young[path]
         return is_other
+
+
+def _parse(data: bytes, size: int, parse: Callable[[str], Decoded[T]], label: str) -> Decoded[T]:
+    """Return what `parse` makes of the bytes of a file of so many bytes, or the fault of reading them."""
+    if len(data) > FILE_MAX_BYTES:
+        return Decoded(None, (too_large(label, size),))
+    text, faults = decode_text(data, path=label)
+    if faults and not text:
+        return Decoded(None, faults)
+    result = parse(text)
+    return Decoded(None, (*faults, *result.faults), result.root) if faults else result
 
 
 def _is_young(stamp: Stamp) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from omnislash.brain.access import ACCESS_FILE, Access
 from omnislash.brain.capabilities import CAPABILITIES_FILE, CapabilityOverride
-from omnislash.brain.config import PROJECT_FILE, ProjectConfig
+from omnislash.brain.config import PROJECT_FILE, LanguageList, ProjectConfig
 from omnislash.brain.decoding import Block, settings_of
-from omnislash.brain.fields import Fraction, Ignored, ListOf, Table, Whole
+from omnislash.brain.fields import Choice, Flag, Fraction, Free, Ignored, ListOf, Table, Whole
 from omnislash.brain.heartbeats import HEARTBEAT_SUFFIX, HeartbeatFile
 from omnislash.brain.hooks import HOOK_SUFFIX, HookFile
 from omnislash.brain.manifest import MANIFEST_FILE, Manifest
 from omnislash.brain.roles import ROLE_SUFFIX, RoleFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from omnislash.brain.decoding import Setting
 
@@ -30,6 +31,36 @@ _FILES: tuple[tuple[str, str, type[Any]], ...] = (
     (ACCESS_FILE, "", Access),
     (CAPABILITIES_FILE, "<capability>.", CapabilityOverride),
 )
+
+
+class SettingKind(StrEnum):
+    """What a value looks like, for a form."""
+
+    NUMBER = "number"
+    SWITCH = "switch"
+    #: One of a few words.
+    CHOICE = "choice"
+    TEXT = "text"
+    #: Values of one kind, in an order.
+    LIST = "list"
+    #: Keys that have rows of their own.
+    BLOCK = "block"
+    #: A block whose keys are names that people choose.
+    TABLE = "table"
+    #: Kept as it is.
+    FREE = "free"
+
+
+#: What each reader takes; every other one takes text.
+_KINDS: Mapping[type[Any], SettingKind] = {
+    **dict.fromkeys((Whole, Fraction), SettingKind.NUMBER),
+    Flag: SettingKind.SWITCH,
+    Choice: SettingKind.CHOICE,
+    **dict.fromkeys((ListOf, LanguageList), SettingKind.LIST),
+    Block: SettingKind.BLOCK,
+    Table: SettingKind.TABLE,
+    Free: SettingKind.FREE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +85,10 @@ class SettingRow:
     help: str
     #: Whether the key must be there.
     is_required: bool
+    #: What the value looks like.
+    kind: SettingKind
+    #: The words that may stand there, for a choice and for a list of choices; empty when there are too many to name.
+    options: tuple[str, ...]
 
 
 def settings_table() -> tuple[SettingRow, ...]:
@@ -85,7 +120,23 @@ def _row(file: str, key: str, entry: Setting) -> SettingRow:
         maximum=most,
         help=entry.help,
         is_required=entry.is_required,
+        kind=_kind(reader),
+        options=_options(reader),
     )
+
+
+def _kind(reader: object) -> SettingKind:
+    return _KINDS.get(type(reader), SettingKind.TEXT)
+
+
+def _options(reader: object) -> tuple[str, ...]:
+    match reader:
+        case Choice():
+            return reader.options
+        case ListOf():
+            return _options(reader.item)
+        case _:
+            return ()
 
 
 def _inner(reader: object, key: str) -> tuple[type[Any] | None, str]:

@@ -169,7 +169,7 @@ def parse_yaml(text: str, *, path: str, first_line: int = 1) -> Tree:
 def _build(builder: _Builder, text: str) -> bool:
     """Feed the builder; return False when the text ends in broken syntax."""
     try:
-        for event in _events(text):
+        for event in read_events(text):
             builder.take(event)
     except _StoppedError:
         return False
@@ -181,7 +181,8 @@ def _build(builder: _Builder, text: str) -> bool:
     return True
 
 
-def _events(text: str) -> Iterator[yaml.Event]:
+def read_events(text: str) -> Iterator[yaml.Event]:
+    """Yield what the parser sees in a text, one after another; a `YAMLError` ends it where the syntax is broken."""
     yield from yaml.parse(text, Loader=_LOADER)
 
 

@@ -426,9 +426,17 @@ def _note_cut_off(state: State, ports: Ports, kind: BeatKind, beat: str, *, apar
 def find_last(ports: Ports, kind: BeatKind, beat: str) -> BeatRun | None:
     """Return the newest run of a beat, one whose process is gone as interrupted; None when it never ran."""
     row = ports.state().row("last_run", kind=kind, beat=beat)
-    if row is None:
-        return None
-    run = BeatRun.from_row(row)
-    if run.outcome is RunOutcome.RUNNING and not is_locked(lock_path(ports.root, kind, beat)):
+    return None if row is None else _as_it_stands(ports, BeatRun.from_row(row))
+
+
+def list_runs(ports: Ports, beat: str, *, limit: int) -> list[BeatRun]:
+    """Return the newest runs of a beat, the last first, those whose process is gone as interrupted."""
+    return [
+        _as_it_stands(ports, BeatRun.from_row(row)) for row in ports.state().rows("list_runs", beat=beat, limit=limit)
+    ]
+
+
+def _as_it_stands(ports: Ports, run: BeatRun) -> BeatRun:
+    if run.outcome is RunOutcome.RUNNING and not is_locked(lock_path(ports.root, run.kind, run.name)):
         return replace(run, outcome=RunOutcome.INTERRUPTED, message=CUT_OFF)
     return run

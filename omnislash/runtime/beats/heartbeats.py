@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from omnislash.brain.beats import Beat
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.heartbeats import Heartbeat
-    from omnislash.runtime.beats.beat_runs import Also, RunTurn
+    from omnislash.runtime.beats.beat_runs import Also, Claim, RunTurn
     from omnislash.runtime.loop.run_values import RunOptions
     from omnislash.runtime.turns import Ports
     from omnislash.store.state import State
@@ -213,16 +213,28 @@ def run_heartbeat(ports: Ports, name: str, *, run_turn: RunTurn, options: RunOpt
         UsageError: There is no such heartbeat.
         WriterUnavailableError: A run of it is going on.
     """
-    beat, now = _find_heartbeat(ports.config(), name), ports.clock.now().astimezone(UTC)
     if replay:
+        beat, now = _find_heartbeat(ports.config(), name), ports.clock.now().astimezone(UTC)
         return _rehearse(ports, beat, now, run_turn=run_turn, options=options)
+    claimed = claim_heartbeat(ports, name)
+    return claimed if isinstance(claimed, BeatRun) else carry_out(ports, claimed, run_turn=run_turn, options=options)
+
+
+def claim_heartbeat(ports: Ports, name: str) -> Claim | BeatRun:
+    """Take a run of a heartbeat by hand for this process; the run itself when it is over because nothing was asked.
+
+    Raises:
+        UsageError: There is no such heartbeat.
+        WriterUnavailableError: A run of it is going on.
+    """
+    beat, now = _find_heartbeat(ports.config(), name), ports.clock.now().astimezone(UTC)
     key = f"heartbeat:{beat.id}:{now:%Y-%m-%dT%H:%M:%SZ}:{ports.new_session_id()}"
     order = Order(kind=BeatKind.HEARTBEAT, beat=beat, key=key, due_at=now, message=beat.body, session=key)
     claimed = claim(ports, order, waits=True)
     if claimed is None:
         message = f"The heartbeat {beat.id!r} is running already; nothing was done. Wait until that run is over."
         raise WriterUnavailableError(message)
-    return claimed if isinstance(claimed, BeatRun) else carry_out(ports, claimed, run_turn=run_turn, options=options)
+    return claimed
 
 
 def _find_heartbeat(config: BrainFiles, name: str) -> Beat:

@@ -107,7 +107,11 @@ def list_audit(ports: Ports, arguments: AuditArguments, *, turn: Turn | None = N
     found: list[sqlite3.Row] = []
     while len(found) <= arguments.limit:
         rows = ports.state().rows(
-            "list_audit", before=before, line=arguments.line, path=arguments.path, limit=arguments.limit + 1
+            "list_audit" if arguments.line is None else "list_line_audit",
+            before=before,
+            line=arguments.line,
+            path=arguments.path,
+            limit=arguments.limit + 1,
         )
         found += [row for row in rows if turn is None or _may_see(turn, row["line"])]
         if len(rows) <= arguments.limit:

@@ -84,7 +84,7 @@ def search(turn: Turn, ports: Ports, arguments: SearchArguments) -> SearchResult
         ScopeError: A corpus lies outside the read set, or the role has no memory.
         UsageError: A day does not exist.
     """
-    return _search(ports, _request(turn, ports, arguments)).result
+    return find(turn, ports, arguments).result
 
 
 def explain_search(turn: Turn, ports: Ports, arguments: SearchArguments, *, target: str | None) -> Explained:
@@ -93,12 +93,21 @@ def explain_search(turn: Turn, ports: Ports, arguments: SearchArguments, *, targ
     Raises:
         ScopeError, UsageError: As `search`.
     """
-    found = _search(ports, _request(turn, ports, arguments))
+    found = find(turn, ports, arguments)
     return Explained(found.result, found.explain(target))
 
 
+def find(turn: Turn, ports: Ports, arguments: SearchArguments) -> Found:
+    """Return a search that was made, with all that it looked at.
+
+    Raises:
+        ScopeError, UsageError: As `search`.
+    """
+    return _search(ports, _request(turn, ports, arguments))
+
+
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     """A search that was made, with all that it looked at; nothing of it when the index can't be used at all."""
 
     result: SearchResult
@@ -133,16 +142,16 @@ class _Found:
         return {} if self.scored is None else weigh_hits(self.scored, [hit.note for hit in self.result.hits])
 
 
-def _search(ports: Ports, request: Request, *, looks_below: bool = True) -> _Found:
+def _search(ports: Ports, request: Request, *, looks_below: bool = True) -> Found:
     """Search after catching up for as long as a search may take; a search that fails says so and raises nothing."""
     try:
         index = ports.index()
         view = index.view(index.refresh(limit_s=ports.catch_up_s, progress=ports.on_progress))
         scored = score_notes(view, request)
-        return _Found(choose(view, scored, looks_below=looks_below), view, scored)
+        return Found(choose(view, scored, looks_below=looks_below), view, scored)
     except IndexUnavailableError as error:
         reason = f"the search itself failed: {error.message.rstrip('.')}"
-        return _Found(SearchResult((), BelowFloor(), Coverage.NOT_CHECKED, (reason,)))
+        return Found(SearchResult((), BelowFloor(), Coverage.NOT_CHECKED, (reason,)))
 
 
 def _request(turn: Turn, ports: Ports, arguments: SearchArguments) -> Request:

@@ -1,0 +1,194 @@
+"""What holds for every page of the dashboard: its headers, its forms, its errors, and the same answer as JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from omnislash import Brain
+from omnislash.errors import MissingFileError, ScopeError, UsageError, WriterUnavailableError
+from omnislash.surfaces.dashboard import app as dashboard
+from omnislash.surfaces.dashboard import forms
+from omnislash.surfaces.dashboard.answering import Shown, go, link, show, takes_form
+from omnislash.surfaces.dashboard.desk import Desk, Mood, Notice, Notices
+from omnislash.surfaces.dashboard.live import Changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from omnislash.surfaces.dashboard.forms import Form
+
+BASE = "http://127.0.0.1:4111"
+
+
+@takes_form
+def _save(request: Request, form: Form) -> Response:
+    return go(request, "/knowledge/a b", Notice(Mood.GOOD, f"Saved {form.text('text')!r}."))
+
+
+def _raise(error: Exception) -> Callable[[Request], Response]:
+    def endpoint(_request: Request) -> Response:
+        raise error
+
+    return endpoint
+
+
+class _Page:
+    """A page that only these tests have."""
+
+    ROUTES = (
+        Route("/save", _save, methods=["POST"]),
+        Route(
+            "/form",
+            lambda request: show(request, Shown("error.html", {"error": {"message": "hm", "hint": None}, "status": 1})),
+        ),
+        Route("/missing", _raise(MissingFileError("There is no file x."))),
+        Route("/scope", _raise(ScopeError("Not yours."))),
+        Route("/usage", _raise(UsageError("No sense.", hint="Try <b>less</b>."))),
+        Route("/busy", _raise(WriterUnavailableError("Closed."))),
+        Route("/broken", _raise(RuntimeError("secret detail"))),
+    )
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """A client of a dashboard with a page of our own."""
+    root = tmp_path / "brain"
+    root.mkdir()
+    (root / "omnislash.yaml").write_text("memory: {}\n")
+    monkeypatch.setattr(dashboard, "_PAGES", (_Page,))
+    with Brain.open(root) as brain:
+        desk = Desk(brain=brain, secret=b"s" * 32, changes=Changes(root, brain.open_version()))
+        with TestClient(
+            dashboard.make_app(desk), base_url=BASE, follow_redirects=False, raise_server_exceptions=False
+        ) as made:
+            yield made
+
+
+def _sign(client: TestClient) -> str:
+    """Return what a form of this client has to carry."""
+    client.get("/form")
+    return forms.sign(b"s" * 32, client.cookies["omnislash_form"])
+
+
+def test_every_answer_forbids_what_the_pages_do_not_need(client: TestClient) -> None:
+    """Nothing inline, nothing from elsewhere, no frame: on pages, errors and assets alike."""
+    for path in ("/form", "/nowhere", "/static/style.css", "/broken"):
+        headers = client.get(path).headers
+
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_no_template_and_no_script_needs_what_the_policy_forbids() -> None:
+    """No template holds an inline script, style or handler, and no asset names another host."""
+    here = Path(dashboard.__file__).parent
+    templates = {each.name: each.read_text() for each in (here / "templates").rglob("*.html")}
+    assets = {each.name: each.read_text() for each in (here / "static").iterdir()}
+
+    assert "base.html" in templates
+    for name, text in templates.items():
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=|javascript:", text), name
+    for name, text in {**templates, **assets}.items():
+        elsewhere = set(re.findall(r"(?:https?:)?//[a-z][\w.-]+\.[a-z]{2,}", text)) - {"http://www.w3.org"}
+        assert not elsewhere, name
+        assert "| safe" not in text, name
+        assert "|safe" not in text, name
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/missing", 404), ("/scope", 403), ("/usage", 400), ("/busy", 503), ("/broken", 500), ("/no", 404)],
+)
+def test_an_error_is_a_page_with_its_status(client: TestClient, path: str, status: int) -> None:
+    """An error of the engine is its sentence under the right status, and a surprise tells no detail."""
+    answer = client.get(path)
+
+    assert answer.status_code == status
+    assert "<h1>That did not work</h1>" in answer.text
+    assert "secret detail" not in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_an_error_is_escaped(client: TestClient) -> None:
+    """What stands in a hint is text and no markup."""
+    assert "Try &lt;b&gt;less&lt;/b&gt;." in client.get("/usage").text
+
+
+def test_a_program_gets_the_object(client: TestClient) -> None:
+    """`Accept: application/json` gets what the page shows."""
+    answer = client.get("/usage", headers={"accept": "application/json"})
+
+    assert answer.json() == {
+        "error": {"kind": "usage", "message": "No sense.", "hint": "Try <b>less</b>."},
+        "status": 400,
+    }
+
+
+def test_a_form_of_this_site_is_taken_and_its_notice_shown_once(client: TestClient) -> None:
+    """The form leads on, and the page that it leads to says what was done, once."""
+    answer = client.post("/save", data={"csrf": _sign(client), "text": "one\r\ntwo"})
+
+    assert answer.status_code == 303
+    place = answer.headers["location"]
+    assert place.startswith("/knowledge/a%20b?notice=")
+    key = place.rpartition("=")[2]
+    assert "Saved &#39;one\\ntwo&#39;." in client.get(f"/form?notice={key}").text
+    assert "Saved" not in client.get(f"/form?notice={key}").text
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64, "é"])
+def test_a_form_from_elsewhere_is_refused(client: TestClient, token: str) -> None:
+    """Without the signature of the browser's own cookie nothing is done."""
+    client.get("/form")
+
+    answer = client.post("/save", data={"csrf": token, "text": "x"})
+
+    assert answer.status_code == 403
+    assert "Nothing was changed" in answer.text
+
+
+def test_a_signature_is_good_for_its_own_browser_only(client: TestClient) -> None:
+    """A signature that another browser was given is refused."""
+    stolen = _sign(client)
+    client.cookies.clear()
+    client.get("/form")
+
+    assert client.post("/save", data={"csrf": stolen, "text": "x"}).status_code == 403
+
+
+def test_a_form_without_cookie_is_refused(client: TestClient) -> None:
+    """A browser that never loaded a page can't send a form."""
+    assert client.post("/save", data={"csrf": "x"}).status_code == 403
+
+
+def test_links_are_quoted() -> None:
+    """Names with spaces, signs and other scripts make a path; what is None is left out."""
+    assert link("/knowledge/a b/50%?#.md", view=None) == "/knowledge/a%20b/50%25%3F%23.md"
+    assert link("/search", q="ü&x", limit=3) == "/search?q=%C3%BC%26x&limit=3"
+
+
+def test_notices_that_nobody_takes_are_forgotten() -> None:
+    """The oldest go first, so that they never fill the memory."""
+    notices = Notices()
+    keys = [notices.leave(Notice(Mood.PLAIN, str(number))) for number in range(501)]
+
+    assert notices.take(keys[0]) is None
+    last = notices.take(keys[-1])
+    assert last is not None
+    assert last.text == "500"
+
+
+def test_the_root_leads_to_knowledge(client: TestClient) -> None:
+    """`/` is the Knowledge page."""
+    assert client.get("/").headers["location"] == "/knowledge"
