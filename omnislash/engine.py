@@ -20,12 +20,11 @@ from omnislash.brain.loading import LiveBrain
 from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
 from omnislash.errors import OmnislashError, StorageError, UsageError
-from omnislash.runtime import access, approvals, session_listing
+from omnislash.runtime import access
 from omnislash.runtime.agents import Agent
 from omnislash.runtime.background import Background
+from omnislash.runtime.person_side import PersonSide
 from omnislash.runtime.settings import named_lines, writer_settings
-from omnislash.runtime.tools import auditing
-from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
 from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
@@ -37,8 +36,7 @@ from omnislash.writer.worker import Worker
 from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from pydantic_ai.models import Model as ChatModel
@@ -49,21 +47,12 @@ if TYPE_CHECKING:
     from omnislash.index.embedders.ports import Embedder
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
-    from omnislash.runtime.approvals import Approval
-    from omnislash.runtime.beats.beat_runs import BeatRun, RunTurn
-    from omnislash.runtime.beats.listing import BeatList
+    from omnislash.runtime.beats.beat_runs import RunTurn
     from omnislash.runtime.beats.scheduler import Scheduler
-    from omnislash.runtime.ladder.consolidation import Models, Progress
-    from omnislash.runtime.ladder.tick_answers import LadderView, TickAnswer
+    from omnislash.runtime.flushing.flush_queue import FlushQueue
     from omnislash.runtime.ladder.ticking import Ticker
-    from omnislash.runtime.loop.run_values import RunOptions
-    from omnislash.runtime.loop_floor import DeniedPath
-    from omnislash.runtime.session_listing import SessionList, SessionView
-    from omnislash.runtime.syncing.status import SyncStatus
-    from omnislash.runtime.syncing.syncing import SyncOptions
+    from omnislash.runtime.oversight import Oversight
     from omnislash.runtime.syncing.ticking import SyncTicker
-    from omnislash.runtime.syncing.values import SyncAnswer
-    from omnislash.runtime.tools.auditing import AuditPage
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
 
@@ -84,6 +73,8 @@ class SearchOptions:
     on_progress: Callable[[str, int, int], None] | None = None
     #: Embedders in place of those that `memory.embeddingModel` names; for tests and for models of your own.
     embedders: tuple[Embedder, ...] | None = None
+    #: Seconds from the first search on that one waits for a model, and goes on with words alone; None = no limit.
+    patience_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +87,7 @@ class ModelOptions:
     chat: Callable[[str | None, BrainFiles], ChatModel] | None = None
 
 
-class Brain:
+class Brain(PersonSide):
     """An open brain; safe to share between threads, and a context manager."""
 
     def __init__(  # noqa: PLR0913 - the ports of a brain are exactly these
@@ -174,6 +165,13 @@ class Brain:
         """The configuration as the brain's files say now, or the last good one (KNOB-O6)."""
         return self._live.current()
 
+    @property
+    def oversight(self) -> Oversight:
+        """What a person sees beside the files: the queue, the questions that wait, the roles."""
+        from omnislash.runtime.oversight import Oversight  # noqa: PLC0415 - what only a person's surface needs
+
+        return Oversight(self._ports(), lambda: self._live.last_error)
+
     def _prepare(self) -> None:
         """Make the brain's `.omnislash/`, hidden from git."""
         hidden = self._directory / ".gitignore"
@@ -199,6 +197,10 @@ class Brain:
             if self._state is None:
                 self._state = self._new_state()
             return self._state
+
+    def open_version(self) -> Callable[[], int]:
+        """Return what tells the version of the state database: another number after each commit of anybody else."""
+        return self._new_state().data_version
 
     def _new_writer(self, state: State) -> Writer:
         return Writer(
@@ -233,6 +235,7 @@ class Brain:
                     state_directory=self._directory,
                     environment=self._environment,
                     embedders=self._search.embedders,
+                    patience_s=self._search.patience_s,
                 )
                 self._indexed = wanted
             return self._index
@@ -338,147 +341,15 @@ class Brain:
         bound = access.find_bound(self.config, chat=chat, bot=bot, contact=contact)
         return self.agent(bound.role, replay=replay, session=access.choose_session(self._ports(), bound))
 
-    def sessions(self, *, role: str | None = None, limit: int = 50) -> SessionList:
-        """Return the sessions that are kept, the last used first; of one role, or of all for None."""
-        return session_listing.list_sessions(self._ports(), role=role, limit=limit)
-
-    def find_session(self, session: str) -> SessionView | None:
-        """Return a session by its id; None when nothing is kept under it."""
-        return session_listing.find_session(self._ports(), session)
-
-    # -- what a person asks ------------------------------------------------------------------------------------------
-
-    def audit(
-        self, *, path: str | None = None, line: str | None = None, limit: int = 50, cursor: str | None = None
-    ) -> AuditPage:
-        """Return rows of the action log, newest first, of every line."""
-        given = {"path": path, "line": line, "limit": limit, "cursor": cursor}
-        arguments = parse_arguments(AuditArguments, given, tool="audit_list")
-        return auditing.list_audit(self._ports(), arguments)
-
-    def approvals(self, *, state: str | None = "open") -> list[Approval]:
-        """Return the deletions that wait for a person, oldest first; all of them for None."""
-        return approvals.list_approvals(self._ports(), state=state)
-
-    def approve(self, approval_id: str) -> Verdict:
-        """Grant a deletion and return its verdict; UsageError when it is not open."""
-        return approvals.approve(self._ports(), approval_id)
-
-    def refuse(self, approval_id: str) -> Approval:
-        """Turn a deletion down; UsageError when it is not open."""
-        return approvals.refuse(self._ports(), approval_id)
-
-    def find_denied(self, paths: Iterable[str | Path]) -> tuple[DeniedPath, ...]:
-        """Return those paths of a change that an improvement loop may not touch: memory and sources (BOUNDARY-O3)."""
-        from omnislash.runtime.loop_floor import find_denied  # noqa: PLC0415 - what only a loop needs
-
-        return find_denied(self.root, self.config.sources, paths)
-
-    # -- the period ladder -------------------------------------------------------------------------------------------
-
-    def consolidate(
-        self,
-        *,
-        now: datetime | None = None,
-        lines: Sequence[str] | None = None,
-        on_progress: Progress | None = None,
-        models: Models | None = None,
-        is_over: Callable[[], bool] = lambda: False,
-    ) -> TickAnswer:
-        """Write the period summaries that are due, at most `maxRunsPerTick` a line.
-
-        Args:
-            now: Aware instant that decides what is over; None = now.
-            lines: Only these lines; None = every enabled one.
-            on_progress: Told `summaries`, runs done, of all.
-            models: Makes the models in place of what the configuration names; for tests and for models of your own.
-            is_over: True leaves the remaining runs for the next tick.
-
-        Raises:
-            UsageError: A line is not enabled.
-            WriterUnavailableError: Another tick of this brain is running.
-        """
-        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - what only a tick needs
-
-        self._prepare()
-        return consolidation.consolidate(
-            self._ports(),
-            now=now or self._clock.now(),
-            lines=lines,
-            on_progress=on_progress,
-            models=models,
-            is_over=is_over,
-        )
-
-    def plan_consolidation(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> TickAnswer:
-        """Return what :meth:`consolidate` would do; nothing is done, and UsageError means the same."""
-        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - as above
-
-        return consolidation.plan_consolidation(self._ports(), now=now or self._clock.now(), lines=lines)
-
-    def show_ladder(self, *, now: datetime | None = None, lines: Sequence[str] | None = None) -> LadderView:
-        """Return the periods of the lines as trees: what exists, what is due and what waits."""
-        from omnislash.runtime.ladder import consolidation  # noqa: PLC0415 - as above
-
-        return consolidation.show_ladder(self._ports(), now=now or self._clock.now(), lines=lines)
-
-    # -- git ---------------------------------------------------------------------------------------------------------
-
-    def sync(self, options: SyncOptions | None = None) -> SyncAnswer:
-        """Commit what changed, pull and push; whatever stands in the way is in the answer."""
-        from omnislash.runtime.syncing.syncing import sync  # noqa: PLC0415 - what only a sync needs
-
-        return sync(self._ports(), options)
-
-    def sync_status(self) -> SyncStatus:
-        """Return what is pending and by whom, what is in the way, and how far the remote is; nothing is fetched."""
-        from omnislash.runtime.syncing.status import find_status  # noqa: PLC0415 - as above
-
-        return find_status(self._ports())
-
-    # -- heartbeats and hooks ----------------------------------------------------------------------------------------
-
-    def heartbeats(self) -> BeatList:
-        """Return how every heartbeat and hook stands: its schedule, when it runs next, and its last run."""
-        from omnislash.runtime.beats.listing import list_beats  # noqa: PLC0415 - what only heartbeats need
-
-        return list_beats(self._ports())
-
-    def run_heartbeat(
-        self,
-        name: str,
-        *,
-        options: RunOptions | None = None,
-        replay: bool = False,
-        run_turn: RunTurn | None = None,
-    ) -> BeatRun:
-        """Run a heartbeat now, whatever its schedule says; what went wrong in the turn is in the answer.
-
-        Args:
-            name: Id of the heartbeat.
-            options: How the turn is run.
-            replay: True reads live and writes nothing, not even that it ran (BOUNDARY-08).
-            run_turn: Runs the turn in place of the engine; for tests.
-
-        Raises:
-            UsageError: There is no such heartbeat.
-            WriterUnavailableError: A run of it is going on.
-        """
-        from omnislash.runtime.beats import beat_runs, heartbeats  # noqa: PLC0415 - as above
-        from omnislash.runtime.loop import run_values  # noqa: PLC0415 - as above
-
-        return heartbeats.run_heartbeat(
-            self._ports(),
-            name,
-            run_turn=run_turn or beat_runs.run_with_model,
-            options=options or run_values.RunOptions(),
-            replay=replay,
-        )
-
     # -- the worker --------------------------------------------------------------------------------------------------
 
-    def start_worker(self) -> Worker:
+    def start_worker(
+        self, *, operations: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None
+    ) -> Worker:
         """Take the writer's lock and serve every process of this machine until the worker is stopped.
+
+        Args:
+            operations: Further operations of its socket, by name: what a surface answers from the open brain.
 
         Raises:
             WriterUnavailableError: Another worker runs already.
@@ -487,8 +358,8 @@ class Brain:
 
         self._prepare()
         state = self._new_state()
-        operations = make_operations(self.agent)
-        worker = Worker(self._directory, state, self._new_writer(state), clock=self._clock, operations=operations)
+        served = {**make_operations(self.agent), **(operations or {})}
+        worker = Worker(self._directory, state, self._new_writer(state), clock=self._clock, operations=served)
         worker.start()
         self._worker = worker
         return worker
@@ -513,6 +384,21 @@ class Brain:
         """Run heartbeats at their times, and hooks on their events."""
         self._prepare()
         return self._background.start_scheduling(self._ports(), run_turn)
+
+    def start_flushing(self) -> FlushQueue:
+        """Review the transcripts that :meth:`Agent.request_flush` asked for, also those of before a restart."""
+        self._prepare()
+        return self._background.start_flushing(self._ports(), self._find_agent)
+
+    def drain_flushes(self) -> int:
+        """Review what waits in this process and return how many reviews were made; another one at it is left to it."""
+        from omnislash.runtime.flushing import flush_queue  # noqa: PLC0415 - as above
+
+        self._prepare()
+        return flush_queue.drain(self._ports(), self._find_agent)
+
+    def _find_agent(self, role: str, heartbeat: str | None) -> Agent:
+        return self.agent(role, heartbeat=heartbeat)
 
     def stop_background(self) -> None:
         """End these threads: a summary is finished, a turn that runs is cancelled, and nothing more begins."""

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from omnislash.runtime.flushing.flush_files import FlushAnswer, FlushRequest
     from omnislash.runtime.loop.run_values import Run
     from omnislash.runtime.tools.catalog import Answer
+    from omnislash.runtime.tools.lookup import Lookup
     from omnislash.runtime.tools.reading import FileContent, FileListing, Overview
     from omnislash.runtime.tools.searching import Explained, Recall
+    from omnislash.runtime.turn_preview import Preview
     from omnislash.runtime.turns import Ports, Turn
 
 
@@ -109,15 +111,69 @@ class Agent:
         return found
 
     def deliver(
-        self, *, session: str | None = None, message: str | None = None, is_compacted: bool = False
+        self,
+        *,
+        session: str | None = None,
+        message: str | None = None,
+        is_compacted: bool = False,
+        is_cleared: bool = False,
+        most_chars: int | None = None,
     ) -> Delivery:
-        """Return the same and note nothing: what is not confirmed is delivered again."""
+        """Return the same and note nothing: what is not confirmed is delivered again.
+
+        Args:
+            session: As in :meth:`turn`.
+            message: As in :meth:`turn`.
+            is_compacted: As in :meth:`turn`.
+            is_cleared: True when the conversation begins anew under its old id.
+            most_chars: UTF-16 units that the conversation takes at a time; what has no room waits for the next turn.
+                None = all that there is.
+
+        Raises:
+            UsageError: The id of the session can't be one.
+        """
         from omnislash.runtime import delivery  # noqa: PLC0415 - not needed to write
 
         chosen = self.session if session is None else session
         if chosen is None:
             chosen = self._ports.new_session_id()
-        return delivery.deliver(self._turn, self._ports, session=chosen, message=message, is_compacted=is_compacted)
+        occasion = delivery.Occasion(is_compacted=is_compacted, is_cleared=is_cleared, most_chars=most_chars)
+        return delivery.deliver(self._turn, self._ports, session=chosen, message=message, occasion=occasion)
+
+    def mark_compacted(self, session: str) -> None:
+        """Note that a harness is about to shorten a session: its next delivery opens with the snapshot (ENVELOPE-07).
+
+        Raises:
+            UsageError: The id of the session can't be one.
+            WriterUnavailableError: The state database can't be written.
+        """
+        from omnislash.runtime import delivery  # noqa: PLC0415 - as above
+
+        delivery.mark_compacted(self._ports, self._turn, session)
+
+    def request_flush(self, transcript: str, *, has_ended: bool = False) -> None:
+        """Ask for the review of a transcript, for as soon as somebody has time; nobody waits for it (FLUSH-04).
+
+        Args:
+            transcript: Path of the file.
+            has_ended: True when the session is over: a last message without an answer is reviewed too.
+
+        Raises:
+            WriterUnavailableError: The state database can't be written.
+        """
+        from omnislash.runtime.flushing import flush_queue  # noqa: PLC0415 - what only a flush needs
+
+        flush_queue.request_flush(self._turn, self._ports, transcript, has_ended=has_ended)
+
+    def preview(self, *, session: str | None = None, message: str | None = None) -> Preview:
+        """Return what the next turn of a session would carry, or the first of a new one; nothing is noted.
+
+        Raises:
+            UsageError: There is no such session, or it belongs to another role.
+        """
+        from omnislash.runtime import turn_preview  # noqa: PLC0415 - what only a person asks for
+
+        return turn_preview.preview(self._turn, self._ports, session=session, message=message)
 
     def confirm(self, sent: Delivery) -> None:
         """Note that a delivery was sent; in a replay nothing is noted."""
@@ -226,6 +282,20 @@ class Memory:
         catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
         given = parse_arguments(SearchArguments, {"query": query, **narrowing}, tool="memory_search")
         return searching.explain_search(self._turn, self._ports, given, target=target)
+
+    def look_up(self, query: str, *, target: str | None = None, **narrowing: Any) -> Lookup:
+        """Return a search for a person's eyes: every hit explained, and the notes of a target beside them.
+
+        Args:
+            query: As in :meth:`search`.
+            target: As in :meth:`explain`.
+            narrowing: The other arguments of :meth:`search`.
+        """
+        from omnislash.runtime.tools import lookup  # noqa: PLC0415 - as above
+
+        catalog.check_granted(self._turn, catalog.TOOLS["memory_search"])
+        given = parse_arguments(SearchArguments, {"query": query, **narrowing}, tool="memory_search")
+        return lookup.look_up(self._turn, self._ports, given, target=target)
 
     def read(
         self, path: str, *, section: str | None = None, offset: int = 0, max_chars: int | None = None

@@ -5,6 +5,7 @@ Rules: PERIOD-01, SCOPE-10, KNOB-26.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
     from omnislash.runtime.beats.beat_runs import RunTurn
+    from omnislash.runtime.beats.hand_runs import HandRuns
     from omnislash.runtime.beats.scheduler import Scheduler
+    from omnislash.runtime.examinations import Examinations
+    from omnislash.runtime.flushing.flush_queue import FlushQueue, MakeAgent
     from omnislash.runtime.ladder.tick_answers import TickAnswer
     from omnislash.runtime.ladder.ticking import Ticker
     from omnislash.runtime.syncing.ticking import SyncTicker
@@ -33,6 +37,10 @@ class Background:
         self._ticker: Ticker | None = None
         self._scheduler: Scheduler | None = None
         self._syncer: SyncTicker | None = None
+        self._flusher: FlushQueue | None = None
+        self._hand_runs: HandRuns | None = None
+        self._examinations: Examinations | None = None
+        self._lock = threading.Lock()
 
     def start_indexing(self, index: Callable[[], LiveIndex]) -> Watcher:
         """Keep a search index up to date."""
@@ -77,20 +85,53 @@ class Background:
             self._scheduler.start()
         return self._scheduler
 
+    def start_flushing(self, ports: Ports, make_agent: MakeAgent) -> FlushQueue:
+        """Review the transcripts that hosts ask to have reviewed, one after the other."""
+        from omnislash.runtime.flushing.flush_queue import FlushQueue  # noqa: PLC0415 - as above
+
+        if self._flusher is None:
+            self._flusher = FlushQueue(ports, make_agent)
+            self._flusher.start()
+        return self._flusher
+
+    def find_hand_runs(self) -> HandRuns:
+        """Return the runs of heartbeats that a person starts."""
+        from omnislash.runtime.beats.hand_runs import HandRuns  # noqa: PLC0415 - what only a dashboard needs
+
+        with self._lock:
+            if self._hand_runs is None:
+                self._hand_runs = HandRuns()
+            return self._hand_runs
+
+    def find_examinations(self, ports: Ports) -> Examinations:
+        """Return what doctor found last, and what runs it again."""
+        from omnislash.runtime.examinations import Examinations  # noqa: PLC0415 - as above
+
+        with self._lock:
+            if self._examinations is None:
+                self._examinations = Examinations(ports)
+            return self._examinations
+
     def stop(self) -> None:
-        """End scheduler and ticks: a turn that runs and a talk with a remote are cut short, and nothing more begins.
+        """End scheduler, ticks and reviews: a turn that runs and a talk with a remote are cut short, and nothing more begins.
 
         A summary, and what a sync does on this machine, is finished.
         """
         if self._scheduler is not None:
             self._scheduler.stop()
             self._scheduler = None
+        if self._hand_runs is not None:
+            self._hand_runs.stop()
+            self._hand_runs = None
         if self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
         if self._syncer is not None:
             self._syncer.stop()
             self._syncer = None
+        if self._flusher is not None:
+            self._flusher.stop()
+            self._flusher = None
 
     def stop_indexing(self) -> None:
         """End the watcher; the index must be closed behind it."""

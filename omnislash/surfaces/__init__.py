@@ -1,1 +1,1 @@
-"""What people and programs touch: the command line, and later the MCP server, the dashboard and the adapters."""
+"""Thin doors to the engine: the command line, the MCP server, the dashboard, and the hooks of hosts such as Claude Code."""

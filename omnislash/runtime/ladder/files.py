@@ -44,8 +44,12 @@ def read_state(files: MemoryFiles, line: LineName, levels: tuple[Level, ...], to
     Raises:
         StorageError: A folder can't be listed.
     """
-    state = list_line(files, line, levels)
-    silent = {on for on in days_to_read(state, today) if not _says_something(files, line, on)}
+    return drop_silent(files, list_line(files, line, levels), today)
+
+
+def drop_silent(files: MemoryFiles, state: LineState, today: date) -> LineState:
+    """Return the state of a listed line without those days on which the ladder depends and whose logs say nothing."""
+    silent = {on for on in days_to_read(state, today) if not _says_something(files, state.line, on)}
     return state.without(silent)
 
 

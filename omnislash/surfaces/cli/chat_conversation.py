@@ -193,7 +193,7 @@ class Conversation:
     def _find_model(self, agent: Agent) -> str:
         """Return the model of a turn as a person reads it."""
         from omnislash.brain.config import OFFLINE  # noqa: PLC0415 - the same
-        from omnislash.runtime.models.chat_models import find_turn_reference, name_model  # noqa: PLC0415 - the same
+        from omnislash.runtime.models.references import find_turn_reference, name_model  # noqa: PLC0415 - the same
 
         config = self._brain.config
         reference = self.asked.model or find_turn_reference(config, config.find_role(agent.scope.role)) or OFFLINE

@@ -6,7 +6,6 @@ A page is markdown, one sentence a line; it is drawn on a terminal and printed a
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -14,51 +13,7 @@ from omnislash.errors import UsageError
 from omnislash.surfaces.cli.commands import Command, suggest
 from omnislash.surfaces.cli.options import Settings
 from omnislash.surfaces.cli.output import is_terminal, print_json, print_line
-
-#: Where the pages lie.
-PAGES = Path(__file__).parents[2] / "help"
-#: Topics in the order in which a newcomer reads them.
-ORDER = (
-    "getting-started",
-    "brain",
-    "lines",
-    "roles",
-    "chat",
-    "models",
-    "offline",
-    "writing",
-    "budget",
-    "search",
-    "ladder",
-    "envelope",
-    "flush",
-    "heartbeats",
-    "events",
-    "curating",
-    "sync",
-    "durability",
-    "search-index",
-    "migration",
-    "doctor",
-    "troubleshooting",
-    "configuration",
-    "commands",
-    "tools",
-    "errors",
-    "glossary",
-)
-#: Other names by which people look for a page.
-ALIASES = {
-    "start": "getting-started",
-    "scopes": "lines",
-    "hooks": "heartbeats",
-    "settings": "configuration",
-    "budgets": "budget",
-    "summaries": "ladder",
-    "checks": "doctor",
-    "git": "sync",
-    "brain-sync": "sync",
-}
+from omnislash.surfaces.help_pages import ORDER, list_pages, read_page, resolve_topic
 
 
 @click.command("help", cls=Command, example="omnislash help\nomnislash help writing")
@@ -69,31 +24,24 @@ def help_(context: click.Context, topic: str | None) -> int:
     settings: Settings = context.find_object(Settings) or Settings()
     if topic is None:
         return _list_topics(settings)
-    topic = ALIASES.get(topic, topic)
-    if topic not in ORDER and not _is_check(topic):
-        return _show_command(context, topic, settings)
-    return show_page(settings, topic)
-
-
-def _is_check(topic: str) -> bool:
-    """Tell whether a topic is the page of one of doctor's checks, such as `checks/git`."""
-    return topic in {f"checks/{page.stem}" for page in (PAGES / "checks").glob("*.md")}
+    page = resolve_topic(topic)
+    return _show_command(context, topic, settings) if page is None else show_page(settings, page)
 
 
 def show_page(settings: Settings, topic: str) -> int:
     """Show a page, and return the exit code."""
-    text = (PAGES / f"{topic}.md").read_text(encoding="utf-8")
+    page = read_page(topic)
     if settings.json:
-        print_json({"topic": topic, "title": _title(text), "text": text})
+        print_json({"topic": topic, "title": page.title, "text": page.text})
     elif is_terminal():
-        _draw(text)
+        _draw(page.text)
     else:
-        sys.stdout.write(text)
+        sys.stdout.write(page.text)
     return 0
 
 
 def _list_topics(settings: Settings) -> int:
-    titles = {topic: _title((PAGES / f"{topic}.md").read_text(encoding="utf-8")) for topic in ORDER}
+    titles = {page.topic: page.title for page in list_pages()}
     if settings.json:
         print_json({"topics": [{"topic": topic, "title": title} for topic, title in titles.items()]})
         return 0
@@ -102,10 +50,6 @@ def _list_topics(settings: Settings) -> int:
     for topic, title in titles.items():
         print_line(f"  {topic.ljust(width)}  {title}")
     return 0
-
-
-def _title(text: str) -> str:
-    return text.partition("\n")[0].removeprefix("# ")
 
 
 def _show_command(context: click.Context, name: str, settings: Settings) -> int:

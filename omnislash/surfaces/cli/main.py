@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
-from omnislash.surfaces.cli.streams import hold_descriptors, leave
-
+TYPE_CHECKING = False  # the module `typing` takes a third of an interpreter's start, and a hook does without it
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Exit code of a command that Ctrl-C ended: 128 + SIGINT.
 INTERRUPTED = 130
+#: The command that hosts call, and the exit code that takes a person's prompt away from them.
+_HOOK, _BLOCKS = "hook", 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,16 +24,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: The words after the program's name; those of this process by default.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        if words[:1] == [_HOOK]:
+            return _run_hook(words, owns_process=arguments is None)
+        from omnislash.surfaces.cli.streams import hold_descriptors  # noqa: PLC0415 - what a hook does without
+
         hold_descriptors()
         from omnislash.surfaces.cli.root import run  # noqa: PLC0415 - inside the boundary
 
-        return run(list(sys.argv[1:] if arguments is None else arguments))
+        return run(words)
     except KeyboardInterrupt:
         return _say_interrupted()
     except BrokenPipeError:
+        from omnislash.surfaces.cli.streams import leave  # noqa: PLC0415 - as above
+
         leave(sys.stdout)
         return 1
+
+
+def _run_hook(words: list[str], *, owns_process: bool) -> int:
+    """Answer a host without loading the command line, when its words are those that an installation writes."""
+    from omnislash.surfaces.adapters import hook_call  # noqa: PLC0415 - what only a hook needs
+
+    code = hook_call.main(words) if owns_process else hook_call.run(words)
+    if code is not None:
+        return code
+    from omnislash.surfaces.cli.root import run  # noqa: PLC0415 - half of a hook's time
+
+    code = run(words)
+    return 1 if code == _BLOCKS else code
 
 
 def _say_interrupted() -> int:

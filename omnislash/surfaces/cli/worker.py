@@ -9,15 +9,14 @@ Rules: WRITE-01, WRITE-07, WRITE-O8, KNOB-26, KNOB-O5, KNOB-O6, REPORT-O5.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 import click
 
 from omnislash.surfaces.cli.commands import Command
 from omnislash.surfaces.cli.output import print_json, print_line
+from omnislash.surfaces.cli.working import hear_signals, run_worker
 
 if TYPE_CHECKING:
     from omnislash.engine import Brain
@@ -34,46 +33,20 @@ def worker(settings: Settings) -> int:
     start. SIGTERM and Ctrl-C let the running batch finish.
     """
     settings.refuse_replay("omnislash worker")
-    asked_to_stop = _hear_signals()
+    asked_to_stop = hear_signals()
     with settings.open_brain() as brain:
         _work(brain, settings, asked_to_stop)
     return 0
 
 
-def _hear_signals() -> int:
-    """Return a descriptor from which a byte can be read once the worker is asked to stop.
-
-    A pipe that Python's own handler writes to, and not an event that ours would set: ours runs in the main thread only,
-    which sleeps in the read while another thread takes the signal, or holds the event's own lock in that moment.
-    """
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: None)
-    return reading
-
-
 def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
-    from omnislash.surfaces.cli import following, logs  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.cli import logs  # noqa: PLC0415 - not needed for the help
 
-    with logs.open_logs(quiet=settings.quiet) as add_file:
-        running = brain.start_worker()
-        stopping = threading.Event()
-        try:
-            add_file(brain.root)
-            following.follow(brain, stopping)
-            brain.start_indexing()
-            brain.start_ticking()
-            brain.start_scheduling()
-            brain.start_syncing()
-            _say_ready(brain, settings)
-            os.read(asked_to_stop, 1)
-            logs.say_stopping()
-        finally:
-            stopping.set()
-            brain.stop_background()
-            running.stop()
+    with logs.open_logs(quiet=settings.quiet) as add_file, run_worker(brain):
+        add_file(brain.root)
+        _say_ready(brain, settings)
+        os.read(asked_to_stop, 1)
+        logs.say_stopping()
 
 
 def _say_ready(brain: Brain, settings: Settings) -> None:
