@@ -47,6 +47,8 @@ class WriteFileRequest:
     content: str
     #: SHA-256 of the bytes the content was made from, or `absent`; None when the caller does not care.
     expect_hash: str | None = None
+    #: True when the content has the file's own byte order mark, line ends and end: every character is saved as it is.
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ def plan_write_file(job: Job, request: WriteFileRequest, files: FileView, settin
     data = files.read(request.path)
     if data is None:
         check_portable(request.path)
-    text = _like_before(request.content, decode(data))
+    text = request.content if request.is_exact else _like_before(request.content, decode(data))
     if data is not None and encode(text) == data:
         return _unchanged(job, request.path)
     if request.expect_hash is not None and request.expect_hash != hash_bytes(data):

@@ -31,6 +31,12 @@ EDGES = {
     ("writer/serving.py", "answer"): "a caller's request ends no worker",
     ("surfaces/cli/root.py", "run"): "the command line shows a sentence instead of a stack trace",
     ("surfaces/cli/following.py", "watch"): "following files is a convenience of the worker",
+    ("surfaces/mcp/calling.py", "attempt"): "a mistake in a tool is told to the agent, and ends no connection",
+    ("surfaces/mcp/server.py", "_explain_errors"): "the same for every other request",
+    ("surfaces/mcp/threads.py", "_fulfil"): "it is raised again where the call is waited for",
+    ("surfaces/mcp/changes.py", "watch"): "telling of changed files is a convenience",
+    ("surfaces/adapters/hook_call.py", "serve"): "a hook fails no session of a host (FLUSH-O5)",
+    ("runtime/flushing/flush_queue.py", "look"): "the worker writes on without reviews",
     ("index/watcher.py", "_catch_up"): "the worker writes on without an index",
     ("index/watcher.py", "_listen"): "watching files is a convenience of the worker",
 }

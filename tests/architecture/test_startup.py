@@ -84,7 +84,20 @@ def test_help_imports_no_command() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["init", "memory", "recall", "index", "consolidate", "flush", "audit", "approvals", "worker", "demo", "help"],
+    [
+        "init",
+        "memory",
+        "recall",
+        "index",
+        "consolidate",
+        "flush",
+        "audit",
+        "approvals",
+        "mcp",
+        "worker",
+        "demo",
+        "help",
+    ],
 )
 def test_help_of_a_command_imports_nothing_heavy(command: str) -> None:
     """The help of each command comes without the libraries that the command needs."""
@@ -113,3 +126,38 @@ def test_a_served_call_imports_nothing_heavy(served: Path, arguments: tuple[str,
     assert code == 0
     assert not modules & set(HEAVY)
     assert not {"omnislash.engine", "omnislash.brain", "omnislash.runtime", "omnislash.store.state"} & modules
+
+
+def test_a_served_hook_imports_next_to_nothing(served: Path) -> None:
+    """With a worker running, a hook of a host loads six small modules of ours, and of the library no parser and no typing."""
+    probe = _PROBE.format(arguments=["hook", "claude-code", "--role", "nova", "--brain", str(served)])
+    bare = "import sys, json, _json; print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)"
+    payload = '{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}'
+    found = []
+    for code in (probe.replace("import sys, json", "import sys").replace("print(", "import json; print("), bare):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+            input=payload,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(set(json.loads(done.stderr.splitlines()[-1])[1]))
+        if code is probe:
+            assert "additionalContext" in done.stdout
+
+    assert {name for name in found[0] if name.startswith("omnislash")} == {
+        "omnislash",
+        "omnislash.surfaces",
+        "omnislash.surfaces.adapters",
+        "omnislash.surfaces.adapters.hook_call",
+        "omnislash.surfaces.adapters.hook_log",
+        "omnislash.surfaces.adapters.quick_json",
+        "omnislash.surfaces.cli",
+        "omnislash.surfaces.cli.main",
+    }
+    assert not {"typing", "socket", "selectors", "contextlib", "pathlib", "dataclasses", "threading"} & (
+        found[0] - found[1]
+    )

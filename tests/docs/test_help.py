@@ -27,10 +27,10 @@ from omnislash.index.embedders.ports import EmbedderUnavailableError
 from omnislash.recall.explain import Reason
 from omnislash.recall.hits import Coverage
 from omnislash.runtime.tools.catalog import TOOLS, Tool
-from omnislash.surfaces.cli.help import ALIASES, ORDER, PAGES
 from omnislash.surfaces.cli.options import EVERYWHERE, Settings
 from omnislash.surfaces.cli.output import ERROR_CODES, OUTCOME_CODES
 from omnislash.surfaces.cli.root import COMMANDS, cli
+from omnislash.surfaces.help_pages import ALIASES, ORDER, PAGES
 from tests.docs.tables import PATCHING, check_rows, setting_rows
 
 if TYPE_CHECKING:

@@ -16,13 +16,12 @@ from tests.example_brain import copy_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
-@pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory, example_index: Path) -> Iterator[Brain]:
-    """Return a copy of the shipped brain, with the model that ships."""
-    root = copy_example(tmp_path_factory.mktemp("evidence") / "brain", index=example_index)
+@pytest.fixture(scope="module", params=["last month", pytest.param("year", marks=pytest.mark.long)])
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brain]:
+    """Return a copy of the shipped brain, with the model that ships; to read the whole year takes it a minute."""
+    root = copy_example(tmp_path_factory.mktemp("evidence") / "brain", last_month=request.param == "last month")
     search = SearchOptions(catch_up_s=None, embedders=(MiniLM(),))
     with Brain.open(root, clock=FixedClock(datetime(2026, 12, 1, 12, tzinfo=UTC)), search=search) as brain:
         yield brain
