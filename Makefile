@@ -1,4 +1,5 @@
-# Needs Python 3.11 or newer, git and make; everything else is installed into .venv from requirements.lock.
+# Needs Python 3.11 or newer, git and make; everything else is installed into .venv from requirements.lock. The tests of
+# the dashboard need Chromium or Chrome besides.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: help demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn bench-doctor bench-sync soak-writer ladder month help-tables lock clean
+.PHONY: help install browser demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn bench-doctor bench-sync bench-hooks bench-dashboard conformance soak-writer ladder month help-tables lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -18,10 +19,15 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
+install: $(STAMP)  ## make .venv
+
+browser:  ## find a browser for the tests of the dashboard, and install one as root where apt-get is
+	@.ci/browser
+
 demo: $(STAMP)  ## run the main job on a copy of brain-example, offline
 	@$(BIN)/omnislash demo
 
-test: $(STAMP)  ## run the tests
+test: $(STAMP) browser  ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" -q
 
 test-long: $(STAMP)  ## run the tests that take many seconds each
@@ -56,6 +62,15 @@ bench-doctor: $(STAMP)  ## what doctor costs on 10,000 files, against a floor
 
 bench-sync: $(STAMP)  ## what a tick of brain-sync costs on 10,000 commits and 10,000 files, against `git status`
 	$(BIN)/python tests/bench/bench_sync.py
+
+bench-hooks: $(STAMP)  ## what a hook of Claude Code costs at 10,000 notes, against a bare interpreter
+	$(BIN)/python tests/bench/bench_hooks.py
+
+bench-dashboard: $(STAMP)  ## pages and their JSON on 10,000 files, against the engine call that they make
+	$(BIN)/python tests/bench/bench_dashboard.py
+
+conformance: $(STAMP)  ## the MCP project's own conformance suite, from npm
+	$(BIN)/python tests/conformance/run_conformance.py
 
 soak-writer: $(STAMP)  ## 8 processes, 4,000 writes, 200 kills; then an editor in the same file
 	$(BIN)/python tests/soak/soak_writer.py

@@ -13,7 +13,8 @@ from tests.example_brain import build_index
 if TYPE_CHECKING:
     from pathlib import Path
 
-settings.register_profile("house", parent=settings(), deadline=None)
+# Where CI is set, Hypothesis would take the same examples each time.
+settings.register_profile("house", parent=settings.get_profile("default"), deadline=None, print_blob=True)
 settings.load_profile("house")
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from omnislash import Brain
 from tests.acceptance.chat_server import ChatServer
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +80,12 @@ class Chat:
         """Run it with stdin and both outputs as pipes."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            self.words(*words), env=self.environment, input=data, capture_output=True, timeout=60, check=False
+            [*warm_python(), *self.words(*words)[1:]],
+            env=self.environment,
+            input=data,
+            capture_output=True,
+            timeout=60,
+            check=False,
         )
         out, err = done.stdout.decode(), done.stderr.decode()
         assert "Traceback" not in out + err, out + err

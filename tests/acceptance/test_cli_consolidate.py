@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.warm import warm_python
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -33,7 +35,7 @@ FILED = "The quince was picked and the ladder put back. (2026-12-09)\n"
 def brain(tmp_path: Path) -> Path:
     """A brain with logs in three weeks of December 2026, whose summaries a slow command writes."""
     root = tmp_path / "brain"
-    made = [sys.executable, "-m", "omnislash", "init", "--no-git", "--quiet", str(root)]
+    made = [*warm_python(), "-m", "omnislash", "init", "--no-git", "--quiet", str(root)]
     subprocess.run(made, env=ENVIRONMENT, check=True, timeout=60)
     (root / "slow.sh").write_text(SLOW, encoding="utf-8")
     (root / "slow.sh").chmod(0o755)
@@ -54,8 +56,8 @@ def _words(brain: Path, *words: str) -> list[str]:
 
 def run(brain: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command."""
-    words = tuple(_words(brain, *words))
-    return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=100, check=False)
+    given = [*warm_python(), *_words(brain, *words)[1:]]
+    return subprocess.run(given, env=ENVIRONMENT, capture_output=True, text=True, timeout=100, check=False)
 
 
 def read_weeks(brain: Path) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omnislash.index.embedders.multilingual import is_installed
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 def brain(tmp_path: Path) -> Path:
     """A new brain, with English and Russian listed."""
     root = tmp_path / "brain"
-    made = [sys.executable, "-m", "omnislash", "init", "--no-git", "--quiet", str(root)]
+    made = [*warm_python(), "-m", "omnislash", "init", "--no-git", "--quiet", str(root)]
     subprocess.run(made, env=ENVIRONMENT, check=True, timeout=60)
     (root / "omnislash.yaml").write_text("memory:\n  sources: [content]\n  languages: [english, russian]\n", "utf-8")
     (root / "constitution" / "MANIFEST.yaml").write_text("memory:\n  recall: [content]\n", "utf-8")
@@ -66,7 +67,8 @@ def _words(brain: Path) -> list[str]:
 
 def run(brain: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     """Run a command."""
-    return subprocess.run([*_words(brain), *words], env=ENVIRONMENT, capture_output=True, timeout=100, check=False)
+    given = [*warm_python(), *_words(brain)[1:], *words]
+    return subprocess.run(given, env=ENVIRONMENT, capture_output=True, timeout=100, check=False)
 
 
 def ask(brain: Path, *words: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.example_brain import copy_example
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +66,7 @@ def _words(brain: Path) -> list[str]:
 def call(brain: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command."""
     return subprocess.run(
-        [*_words(brain), *words],
+        [*warm_python(), *_words(brain)[1:], *words],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.transcripts import Session, Transcript, matches, read_transcript
+from tests.warm import COLD, warm_python
 
 #: What each session proves: the same ids as in its header, here for those who look for a rule in the tests.
 PROVES: dict[str, tuple[str, ...]] = {
@@ -168,7 +169,7 @@ def _as_case(session: Transcript) -> object:
 @pytest.mark.parametrize("transcript", [_as_case(session) for session in SESSIONS])
 def test_the_session_reads_as_written(transcript: Transcript, tmp_path: Path, example_index: Path) -> None:
     """Every command prints what the transcript says and ends with its exit code."""
-    session = Session(tmp_path, transcript, index=example_index)
+    session = Session(tmp_path, transcript, index=example_index, python=COLD if transcript.cold else warm_python())
     worker = session.start_worker() if transcript.worker else None
     try:
         for step in transcript.steps:

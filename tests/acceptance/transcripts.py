@@ -7,6 +7,7 @@
     brain: example | new | none
     now: 2026-11-30T18:00:00+01:00
     worker: yes                     a worker runs, and `now` is its clock; commands then reach it the fast way
+    start: cold                     each command starts an interpreter; otherwise one that waits is forked, see warm.py
 
     $ omnislash memory write --role nova "Hello."
     written
@@ -24,12 +25,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.example_brain import copy_example
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[2]
 _WILDCARDS = {
@@ -61,6 +67,7 @@ class Transcript:
     brain: str = "example"
     now: str | None = "2026-11-30T18:00:00+01:00"
     worker: bool = False
+    cold: bool = False
     steps: list[Step] = field(default_factory=list)
 
 
@@ -92,6 +99,8 @@ def _read_header(found: Transcript, line: str) -> None:
         found.now = value or None
     elif key == "worker":
         found.worker = value == "yes"
+    elif key == "start":
+        found.cold = value == "cold"
     elif line:
         message = f"{found.path.name}: this header is not understood: {line}"
         raise ValueError(message)
@@ -123,12 +132,12 @@ def matches(expected: list[str], actual: str) -> bool:
 class Session:
     """A brain in a temporary place, and a shell in it."""
 
-    def __init__(self, place: Path, transcript: Transcript, *, index: Path) -> None:
-        """Make the brain; a copy of the example has this search index."""
+    def __init__(self, place: Path, transcript: Transcript, *, index: Path, python: Sequence[str]) -> None:
+        """Make the brain; a copy of the example has this search index, and `python` runs the commands."""
         self.place = place / "brain"
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("OMNISLASH_")}
         self.environment |= {
-            "PATH": f"{_make_program(place)}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{_make_program(place, python)}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "PYTHONIOENCODING": "utf-8",
             "HOME": str(place),
@@ -176,11 +185,11 @@ class Session:
         return worker
 
 
-def _make_program(place: Path) -> Path:
+def _make_program(place: Path, python: Sequence[str]) -> Path:
     """Make a directory with the program `omnislash`, as an installation would."""
     directory = place / "bin"
     directory.mkdir()
     program = directory / "omnislash"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m omnislash "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(python)} -m omnislash "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return directory

@@ -26,9 +26,10 @@ from omnislash import Brain, OmnislashError, Outcome, Verdict
 from omnislash.index.status import read_status
 from omnislash.testing import FixedClock
 from tests.cases.embedding_server import MODEL, EmbeddingServer
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from omnislash import Agent
 
@@ -72,12 +73,12 @@ class Done:
 class Session:
     """Another process that works in the brain, for as long as the case wants."""
 
-    def __init__(self, root: Path, now: datetime, errors: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, words: Sequence[str], errors: Path, environment: Mapping[str, str]) -> None:
         """Start it and wait until it listens."""
         self._errors = errors
         with errors.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [sys.executable, str(ENGINE_PROCESS), str(root), now.isoformat()],
+                words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -194,6 +195,8 @@ class CaseBrain:
     def __init__(self, root: Path, files: Mapping[str, str | bytes]) -> None:
         """Make a repository and write the files; the first commit is the case's."""
         self.root = root
+        #: What stands for `sys.executable` in its commands and sessions.
+        self.python = warm_python()
         self.clock = FixedClock(NOW)
         #: Variables of every process that works in the brain.
         self.environment: dict[str, str] = {}
@@ -312,7 +315,7 @@ class CaseBrain:
             "OMNISLASH_NOW": self.clock.now().isoformat(),
         }
         done = subprocess.run(
-            [sys.executable, "-m", "omnislash", "--json", *words],
+            [*self.python, "-m", "omnislash", "--json", *words],
             env={**GIT_ENVIRONMENT, **ours, **self.environment, **environment},
             input=None if stdin is None else stdin.encode("utf-8", "surrogatepass"),
             capture_output=True,
@@ -324,7 +327,8 @@ class CaseBrain:
     def session(self, **environment: str) -> Session:
         """Start another process that works in the brain."""
         errors = self.root.parent / f"{self.root.name}-{len(self._sessions)}.stderr"
-        session = Session(self.root, self.clock.now(), errors, {**self.environment, **environment})
+        words = (*self.python, str(ENGINE_PROCESS), str(self.root), self.clock.now().isoformat())
+        session = Session(words, errors, {**self.environment, **environment})
         self._sessions.append(session)
         return session
 

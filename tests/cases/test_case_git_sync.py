@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cases.conftest import Done, MakeBrain
+    from tests.cases.embedding_server import EmbeddingServer
 
 DAY = f"memory/{CaseBrain.day}"
 MEMORY = f"memory/{CaseBrain.memory}"
@@ -35,6 +36,7 @@ def _status(brain: CaseBrain) -> dict[str, Any]:
 def _clone(brain: CaseBrain, make_brain: MakeBrain, remote: Path) -> CaseBrain:
     """Return another clone of what the brain has pushed."""
     other = make_brain()
+    other.environment |= brain.environment
     other.git("remote", "add", "origin", str(remote))
     other.git("fetch", "-q", "origin")
     for place in [place for place in other.root.iterdir() if place.name != ".git"]:
@@ -44,10 +46,9 @@ def _clone(brain: CaseBrain, make_brain: MakeBrain, remote: Path) -> CaseBrain:
     return other
 
 
-@pytest.fixture
-def remote(brain: CaseBrain, tmp_path: Path) -> Path:
+def _add_remote(brain: CaseBrain, directory: Path) -> Path:
     """Return a bare repository that is the brain's origin."""
-    place = tmp_path / "remote.git"
+    place = directory / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(place)], env=GIT_ENVIRONMENT, check=True)
     brain.git("remote", "add", "origin", str(place))
     return place
@@ -82,8 +83,9 @@ def test_o_50_a_lock_left_behind(brain: CaseBrain) -> None:
     assert _status(brain)["inSync"]
 
 
-def test_o_51_both_sides_wrote(brain: CaseBrain, make_brain: MakeBrain, remote: Path) -> None:
+def test_o_51_both_sides_wrote(brain: CaseBrain, make_brain: MakeBrain, tmp_path: Path) -> None:
     """Entries of both days once on both sides, both versions of the durable entry, no marks, no merge left open."""
+    remote = _add_remote(brain, tmp_path)
     brain.by_hand("content/plan.md", "Plan\n=======\n\nWe sow in March.\n")
     brain.core("the gate code is 1111")
     brain.commit()
@@ -131,15 +133,13 @@ def test_o_52_detached_head(brain: CaseBrain) -> None:
     assert "while detached" in brain.git("show", f"main:{DAY}")
 
 
-def test_o_53_names_beyond_ascii(make_brain: MakeBrain, tmp_path: Path) -> None:
+def test_o_53_names_beyond_ascii(make_brain: MakeBrain, embedder: EmbeddingServer, tmp_path: Path) -> None:
     """Another script, blanks and quotes in names: the tree is clean after the sync, and a clone has and finds all."""
     names = {"content/заметка №5.md": "wortel", 'content/a "q" b.md': "kapusta"}
     files = {path: f"{word} grows here.\n" for path, word in names.items()}
-    brain = make_brain(sources=("content",), files=files)
+    brain = make_brain(embedder=embedder, sources=("content",), files=files)
     brain.remember("- svekla grows there.\n", "ops/журнал.md")
-    place = tmp_path / "remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(place)], env=GIT_ENVIRONMENT, check=True)
-    brain.git("remote", "add", "origin", str(place))
+    place = _add_remote(brain, tmp_path)
 
     done = _sync(brain)
 
@@ -172,8 +172,10 @@ def test_o_54_memory_that_git_ignores(brain: CaseBrain) -> None:
 
 
 @pytest.mark.rule("TOOL-O1")
-def test_o_66_forgotten_on_both_sides(brain: CaseBrain, make_brain: MakeBrain, remote: Path) -> None:
+def test_o_66_forgotten_on_both_sides(make_brain: MakeBrain, embedder: EmbeddingServer, tmp_path: Path) -> None:
     """A clone that already had the entry forgets it with the next sync, and never brings it back."""
+    brain = make_brain(embedder=embedder)
+    remote = _add_remote(brain, tmp_path)
     brain.core("forget-me 5521")
     brain.put("stays")
     assert _sync(brain).code == 0

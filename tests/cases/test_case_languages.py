@@ -111,7 +111,8 @@ CYRILLIC = [
 ENDINGS = {True: ("", "s", "'s"), False: ("", "а", "ом")}
 
 
-def test_o_45_stemming_in_eight_threads(make_brain: MakeBrain) -> None:
+@pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.long)])
+def test_o_45_stemming_in_eight_threads(make_brain: MakeBrain, rounds: int) -> None:
     """Two hundred questions in eight threads, three rounds, have the answers that they have one after another."""
     brain = make_brain(files={"omnislash.yaml": WORDS_ONLY})
     pairs = [(words, number) for number in range(150) for words in (ENGLISH, CYRILLIC)]
@@ -135,7 +136,7 @@ def test_o_45_stemming_in_eight_threads(make_brain: MakeBrain) -> None:
         except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
             wrong.append(repr(error))
 
-    for _ in range(3):
+    for _ in range(rounds):
         threads = [threading.Thread(target=ask, args=(25 * number,)) for number in range(8)]
         for thread in threads:
             thread.start()

@@ -124,7 +124,6 @@ _QUICK = {
     "write, existing log",
     "duplicate",
     "priority refused",
-    "edit of an entry",
     "write file, replace",
     "priority with a drop",
 }

@@ -76,7 +76,7 @@ def check_tick(model: Model, line: Line, today: date, max_runs: int) -> list[str
 @pytest.mark.rule(
     "PERIOD-26", "PERIOD-29", "PERIOD-30", "PERIOD-31", "PERIOD-32", "PERIOD-33", "PERIOD-34", "PERIOD-35"
 )
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     data=st.data(),
     start=st.dates(date(1971, 1, 1), date(2196, 1, 1)),
@@ -116,7 +116,7 @@ def test_three_years_of_nights(data: st.DataObject, start: date, levels: set[str
 
 
 @pytest.mark.rule("PERIOD-O2", "PERIOD-O3", "PERIOD-O4", "PERIOD-O5", "PERIOD-O15")
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=st.data(),
     start=st.dates(date(1971, 1, 1), date(2198, 1, 1)),

@@ -53,7 +53,14 @@ def _run_hook(words: list[str], *, owns_process: bool) -> int:
     from omnislash.surfaces.cli.root import run  # noqa: PLC0415 - half of a hook's time
 
     code = run(words)
-    return 1 if code == _BLOCKS else code
+    if hook_call.parse(words) is not None:  # an installation's words and a variable that makes no sense: fail no session
+        code = 0
+    code = 1 if code == _BLOCKS else code
+    if owns_process:  # a model that a thread is still loading would end the process by a signal
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def _say_interrupted() -> int:

@@ -37,7 +37,9 @@ COMMANDS = {
     "up": Entry(f"{_HERE}.up:up", "Run the worker and the dashboard."),
     "mcp": Entry(f"{_HERE}.mcp:mcp", "Serve a role's memory over the Model Context Protocol."),
     "hooks": Entry(f"{_HERE}.hooks:hooks", "Carry a role's memory in the sessions of a host such as Claude Code."),
-    "hook": Entry(f"{_HERE}.hook:hook", "Answer one call of a host; its settings run this, and a person has no need to."),
+    "hook": Entry(
+        f"{_HERE}.hook:hook", "Answer one call of a host; its settings run this, and a person has no need to."
+    ),
     "worker": Entry(f"{_HERE}.worker:worker", "Run the brain's durable writer until it is stopped."),
     "demo": Entry(f"{_HERE}.demo:demo", "Show the whole job on a copy of the example brain, offline."),
     "help": Entry(f"{_HERE}.help:help_", "Show a help page, or the list of them."),

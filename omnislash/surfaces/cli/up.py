@@ -18,7 +18,8 @@ from omnislash.surfaces.cli.output import print_json, print_line
 from omnislash.surfaces.cli.working import hear_signals, run_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from omnislash.engine import Brain
     from omnislash.surfaces.cli.options import Settings
@@ -64,13 +65,14 @@ def _run(brain: Brain, settings: Settings, binding: Binding | None, asked_to_sto
 
     with (
         logs.open_logs(quiet=settings.quiet) as add_file,
-        _be_worker(brain, is_needed=binding is None) as is_worker,
+        _be_worker(brain, add_file, is_needed=binding is None) as is_worker,
     ):
-        add_file(brain.root)
         if is_worker:
             logs.say_started(brain.root)
-        elif not settings.quiet:
-            print_line("A worker of this brain runs already; only the dashboard is started.", err=True)
+        else:
+            add_file(brain.root)
+            if not settings.quiet:
+                print_line("A worker of this brain runs already; only the dashboard is started.", err=True)
         if binding is None:
             _say_ready(brain, settings, None)
             os.read(asked_to_stop, 1)
@@ -80,11 +82,11 @@ def _run(brain: Brain, settings: Settings, binding: Binding | None, asked_to_sto
 
 
 @contextlib.contextmanager
-def _be_worker(brain: Brain, *, is_needed: bool) -> Iterator[bool]:
+def _be_worker(brain: Brain, add_file: Callable[[Path], None], *, is_needed: bool) -> Iterator[bool]:
     """Be the worker, and yield True; when another one runs and this one is not needed, leave the work to that one."""
     with contextlib.ExitStack() as running:
         try:
-            running.enter_context(run_worker(brain))
+            running.enter_context(run_worker(brain, add_file=add_file))
         except WriterUnavailableError:
             if is_needed:
                 raise

@@ -42,8 +42,7 @@ def worker(settings: Settings) -> int:
 def _work(brain: Brain, settings: Settings, asked_to_stop: int) -> None:
     from omnislash.surfaces.cli import logs  # noqa: PLC0415 - not needed for the help
 
-    with logs.open_logs(quiet=settings.quiet) as add_file, run_worker(brain):
-        add_file(brain.root)
+    with logs.open_logs(quiet=settings.quiet) as add_file, run_worker(brain, add_file=add_file):
         _say_ready(brain, settings)
         os.read(asked_to_stop, 1)
         logs.say_stopping()

@@ -12,7 +12,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from omnislash.engine import Brain
 
@@ -32,8 +33,12 @@ def hear_signals() -> int:
 
 
 @contextlib.contextmanager
-def run_worker(brain: Brain) -> Iterator[None]:
+def run_worker(brain: Brain, *, add_file: Callable[[Path], None]) -> Iterator[None]:
     """Be the brain's worker until the block is left: writer, index, summaries, heartbeats, hooks and sync.
+
+    Args:
+        brain: The brain.
+        add_file: Adds the log file of a brain; called once this is the worker, before anything is said about its files.
 
     Raises:
         WriterUnavailableError: Another worker runs already.
@@ -44,6 +49,7 @@ def run_worker(brain: Brain) -> Iterator[None]:
     running = brain.start_worker(operations=make_hook_operations(brain))
     stopping = threading.Event()
     try:
+        add_file(brain.root)
         following.follow(brain, stopping)
         brain.start_indexing()
         brain.start_ticking()

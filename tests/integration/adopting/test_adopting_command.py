@@ -32,6 +32,7 @@ from omnislash.testing import CountingDisk, StoppingDisk
 from omnislash.testing.disks import STOPPED, FailingDisk
 from omnislash.testing.power import PowerLossDisk
 from tests.crash.harness import run_in_child
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +81,7 @@ def environment() -> dict[str, str]:
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, without a terminal."""
     return subprocess.run(
-        [sys.executable, "-m", "omnislash", *words],
+        [*warm_python(), "-m", "omnislash", *words],
         cwd=cwd,
         env=environment(),
         stdin=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from omnislash.runtime.syncing.ticking import SyncTicker
 from omnislash.runtime.syncing.values import SyncAnswer, SyncOutcome
+from tests.warm import warm_python
 
 if TYPE_CHECKING:
     import pytest
@@ -131,7 +132,7 @@ def test_status_is_in_sync_when_all_is_done(repo: GitBrain, remote: Path) -> Non
 
 
 def _run(brain: GitBrain, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "omnislash", "--brain", str(brain.root), *words]
+    command = [*warm_python(), "-m", "omnislash", "--brain", str(brain.root), *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
