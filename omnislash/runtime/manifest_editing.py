@@ -33,7 +33,7 @@ from omnislash.store.lone_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.tree import Mapping as Keys
@@ -43,6 +43,8 @@ _LOG = logging.getLogger(__name__)
 _BOM: Final = "\ufeff"
 #: Permissions of a manifest that is made here, before the umask.
 _NEW_MODE: Final = 0o644
+#: As many pairs of changed lines are compared, which takes a second at worst; beyond it all get the usual line end.
+_PAIRS_MAX: Final = 1_000_000
 
 
 class SaveOutcome(StrEnum):
@@ -232,7 +234,20 @@ def keep_line_ends(old: str, new: str) -> str:
     bare_before, bare_after = [line.rstrip("\r\n") for line in before], [line.rstrip("\r\n") for line in after]
     usual = "\r\n" if 2 * old.count("\r\n") > old.count("\n") else "\n"
     kept: dict[int, str] = {}
-    for low, first, size in difflib.SequenceMatcher(a=bare_before, b=bare_after, autojunk=False).get_matching_blocks():
+    for low, first, size in _find_same(bare_before, bare_after):
         kept |= {first + step: before[low + step][len(bare_before[low + step]) :] for step in range(size)}
     ends = [(kept.get(number) or usual) if line != bare_after[number] else "" for number, line in enumerate(after)]
     return "".join(map("".join, zip(bare_after, ends, strict=True)))
+
+
+def _find_same(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Yield where lines are the same: the first one in the old text and in the new one, and how many."""
+    fewer = min(len(old), len(new))
+    head = next((number for number in range(fewer) if old[number] != new[number]), fewer)
+    tail = next((number for number in range(fewer - head) if old[-1 - number] != new[-1 - number]), fewer - head)
+    yield 0, 0, head
+    yield len(old) - tail, len(new) - tail, tail
+    changed, instead = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(changed) * len(instead) <= _PAIRS_MAX:
+        for low, first, size in difflib.SequenceMatcher(a=changed, b=instead, autojunk=False).get_matching_blocks():
+            yield head + low, head + first, size

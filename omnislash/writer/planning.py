@@ -173,7 +173,9 @@ def _plan_priority(job: Job, entry: _Entry, files: FileView, settings: WriterSet
     memory = PlannedChange(entry.memory, encode(fitted.text), appended=appended, unit=entry.unit)
     changes = (*daily, memory)
     paths = (entry.daily, entry.memory)
-    message = f"{verdicts.written_message(paths)} {fitted.message}"
+    wrote = paths if daily or job.resumed else (entry.memory,)
+    standing_there = "" if len(wrote) > 1 else f" The entry already stands in {entry.daily}."
+    message = f"{verdicts.written_message(wrote)}{standing_there} {fitted.message}"
     events = (*(_written(job, change) for change in changes), *fitted.events)
     return Plan(Verdict(Outcome.WRITTEN, paths, message, fitted.reading, job=job.id), changes, events)
 

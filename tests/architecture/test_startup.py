@@ -161,3 +161,36 @@ def test_a_served_hook_imports_next_to_nothing(served: Path) -> None:
     assert not {"typing", "socket", "selectors", "contextlib", "pathlib", "dataclasses", "threading"} & (
         found[0] - found[1]
     )
+
+
+@pytest.mark.parametrize(
+    ("event", "unneeded"),
+    [
+        (
+            "SessionStart",
+            {"pydantic", "numpy", "onnxruntime", "omnislash.writer.writer", "omnislash.runtime.tools.catalog"},
+        ),
+        ("UserPromptSubmit", {"pydantic", "numpy.ma", "ssl", "httpx", "omnislash.runtime.tools.catalog"}),
+    ],
+)
+def test_a_hook_of_its_own_loads_no_tools(tmp_path: Path, event: str, unneeded: set[str]) -> None:
+    """Without a worker a hook opens the brain itself, and a person waits: it loads no tool, no writer and no pydantic."""
+    root = tmp_path / "brain"
+    shutil.copytree(
+        ROOT / "brain-example", root, ignore=shutil.ignore_patterns(".omnislash", ".memory-index*", "content")
+    )
+    probe = _PROBE.format(arguments=["hook", "claude-code", "--role", "nova", "--brain", str(root)])
+    probe += "sys.stderr.flush(); import os; os._exit(code)"  # as a hook ends: a thread may still load the model
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "OMNISLASH_HOOK_TIMEOUT": "60"}
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=ROOT,
+        env=environment,
+        input=json.dumps({"session_id": "s", "hook_event_name": event, "source": "startup", "prompt": "Tomek?"}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "additionalContext" in done.stdout
+    assert not unneeded & set(json.loads(done.stderr.splitlines()[-1])[1])

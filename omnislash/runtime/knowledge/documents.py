@@ -107,6 +107,8 @@ class FileView:
             return "This is a document of an authored source: people write it, and memory only reads it."
         if not self.text.is_text:
             return "This file is no UTF-8 text, so it can't be edited here without changing it."
+        if "\0" in self.text.plain:
+            return "This file holds a NUL character, which no form of a browser keeps. Open it with an editor."
         if len(self.text.data) > EDIT_MAX_BYTES:
             return f"This file has {len(self.text.data)} bytes, and at most {EDIT_MAX_BYTES} can be edited here."
         return None

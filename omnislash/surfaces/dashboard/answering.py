@@ -6,11 +6,10 @@ A page's object has camelCase keys and holds nothing but what JSON has; the temp
 from __future__ import annotations
 
 import functools
-import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
@@ -21,13 +20,14 @@ from omnislash.surfaces.dashboard import drawing, forms
 from omnislash.surfaces.dashboard.desk import Mood, Notice, desk_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
 
     from omnislash.surfaces.dashboard.forms import Form
 
-_LOG = logging.getLogger(__name__)
+#: Names and values of an address, as they stand in it.
+Query: TypeAlias = "Sequence[tuple[str, str]]"
 _HERE: Final = Path(__file__).parent
 #: The pages in the order of the navigation.
 NAVIGATION: Final = (
@@ -117,20 +117,23 @@ def wants_json(request: Request) -> bool:
     return first.strip().lower() == "application/json"
 
 
-def go(request: Request, path: str, notice: Notice | None = None, **query: str | None) -> Response:
+def go(request: Request, path: str, notice: Notice | None = None, *, query: Query = ()) -> Response:
     """Lead a form on to a page of this site, which says the notice; a program gets the notice as an object."""
     if wants_json(request):
         bad = notice is not None and notice.mood is Mood.BAD
         return JSONResponse({"message": notice.text if notice else None, "path": path}, status_code=409 if bad else 200)
     key = desk_of(request).notices.leave(notice) if notice else None
-    return RedirectResponse(link(path, **query, notice=key), status_code=303)
+    asked = urlencode([*query, *([("notice", key)] if key else [])])
+    return RedirectResponse(link(path) + (f"?{asked}" if asked else ""), status_code=303)
 
 
-def back(request: Request, default: str) -> str:
-    """Return the path of this site's page that a form was sent from, and the default when that can't be told."""
+def back(request: Request, default: str) -> tuple[str, Query]:
+    """Return path and query of this site's page that a form was sent from; the default when that can't be told."""
     came_from = urlsplit(request.headers.get("referer", ""))
-    is_here = came_from.netloc == request.headers.get("host") and came_from.path.startswith("/")
-    return came_from.path if is_here and not came_from.path.startswith("//") else default
+    path = unquote(came_from.path)
+    if came_from.netloc != request.headers.get("host") or not path.startswith("/") or path.startswith("//"):
+        return default, ()
+    return path, tuple(pair for pair in parse_qsl(came_from.query) if pair[0] != "notice")
 
 
 # -- forms -----------------------------------------------------------------------------------------------------------

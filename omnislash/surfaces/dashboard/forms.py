@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,9 @@ _COOKIE: Final = "omnislash_form"
 FIELD: Final = "csrf"
 _HEADER: Final = "x-csrf"
 _NONCE_BYTES, _NONCE_MAX = 24, 64
+#: Bytes of one field as it is sent, and how many fields a form has: no more than the guards let a body have, for a note of
+#: a million bytes is three times as long when it is sent, and a form of settings has some fields for each line.
+_FIELD_BYTES, _FIELDS_MAX = 4 * 1024 * 1024, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,10 @@ async def read(request: Request, secret: bytes) -> Form:
     Raises:
         HTTPException: 403 when it was not sent from a page of this site; 400 when it can't be read.
     """
-    fields = _take_fields(await request.form())
+    try:
+        fields = _take_fields(await request.form(max_fields=_FIELDS_MAX, max_part_size=_FIELD_BYTES))
+    except ClientDisconnect as error:  # nobody hears the answer
+        raise HTTPException(400, "The form did not arrive whole; nothing was changed.") from error
     nonce = find_nonce(request)
     given = fields.get(FIELD) or request.headers.get(_HEADER, "")
     if nonce is None or not hmac.compare_digest(sign(secret, nonce).encode(), given.encode()):

@@ -27,6 +27,8 @@ Resolve: TypeAlias = "Callable[[str], str | None]"
 #: How deep blocks may stand in each other; the parser leaves out what is deeper.
 _NESTING_MAX: Final = 40
 _TOO_DEEP: Final = Markup("<p>What stands here more than 40 levels deep is left out of this view.</p>\n")
+#: Opening brackets of a text that is parsed: each is looked at against all that follow, which takes the square of them.
+_BRACKETS_MAX: Final = 10_000
 _LAST_LEVEL: Final = 6
 _SCHEMES: Final = frozenset({"http", "https", "mailto"})
 #: What an id of a heading begins with, so that none is taken for one of the page's own.
@@ -60,7 +62,7 @@ def render_markdown(
     """Return the HTML of a text.
 
     Headings keep their order and begin at `top_level`, whatever levels the text uses; each has the id `doc-<slug>`, to
-    which `#slug` leads.
+    which `#slug` leads. A text of more than 10,000 opening brackets is no prose, and is shown as it stands.
 
     Args:
         text: Markdown; front matter is shown as it stands.
@@ -69,6 +71,8 @@ def render_markdown(
         top_level: Level of the first heading.
         has_lines: True gives the block that begins on line 12 the id `L12`.
     """
+    if text.count("[") > _BRACKETS_MAX:
+        return Markup("<pre><code>{}</code></pre>\n").format(text)
     resolve = functools.partial(_join, link_base) if isinstance(link_base, str) else link_base
     found = _FRONTMATTER.match(text)
     head = Markup("<pre><code>{}</code></pre>\n").format(found[0].strip()) if found else Markup()

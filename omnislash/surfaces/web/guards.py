@@ -67,11 +67,17 @@ class OriginGuard:
         await self._app(scope, receive, send)
 
     def _is_foreign(self, scope: Scope) -> bool:
-        """Tell whether the browser says so: by an Origin, or, where something would change, by the kind of request."""
+        """Tell whether the browser says so: by an Origin, or by the kind of request; a link from elsewhere may be followed."""
         if any(not self._binding.allows_origin(origin) for origin in read_headers(scope, b"origin")):
             return True
-        sites = {site.strip().lower() for site in read_headers(scope, b"sec-fetch-site")}
-        return scope["method"] not in SAFE_METHODS and not sites <= {"same-origin", "none"}
+        sites = _read_words(scope, b"sec-fetch-site")
+        if sites <= {"same-origin", "none"}:
+            return False
+        return scope["method"] not in SAFE_METHODS or not _read_words(scope, b"sec-fetch-mode") <= {"navigate"}
+
+
+def _read_words(scope: Scope, name: bytes) -> set[str]:
+    return {value.strip().lower() for value in read_headers(scope, name)}
 
 
 class TokenGuard:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -34,7 +35,7 @@ _LOG = logging.getLogger("omnislash.web")
 GRACE_S = 3
 #: Connections open at a time; a browser takes about six, an agent one or two.
 _CONNECTIONS = 512
-#: Seconds in which the head of the first request of a connection has to arrive.
+#: Seconds in which the head of a request has to arrive: from its first byte on, of the first one from the connection on.
 _HEAD_S = 20.0
 #: Seconds that a connection stays open between two requests.
 _IDLE_S = 30
@@ -124,13 +125,33 @@ class _Server(uvicorn.Server):
 class _Protocol(H11Protocol):
     """HTTP/1.1 that hangs up on a connection which asks for nothing."""
 
+    _waiting: asyncio.TimerHandle | None = None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in theirs
         """Start to wait for the first request."""
         super().connection_made(transport)
-        self.loop.call_later(_HEAD_S, self._hang_up)
+        self._waiting = self.loop.call_later(_HEAD_S, self._hang_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of a head; uvicorn waits no longer once a byte of it is there."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self._waiting is None:
+            self._waiting = self.loop.call_later(_HEAD_S, self._hang_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     def _hang_up(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+        if not self.transport.is_closing():
             self.transport.close()
 
 

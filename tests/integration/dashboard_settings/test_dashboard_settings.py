@@ -379,6 +379,9 @@ def test_a_form_of_another_site_changes_nothing(spelled: SampleBrain, pages: Pag
     ("referer", "place"),
     [
         ("http://127.0.0.1:4111/heartbeats", "/heartbeats"),
+        ("http://127.0.0.1:4111/knowledge/main/sp%C3%A4t%20x.md?notice=a", "/knowledge/main/sp%C3%A4t%20x.md"),
+        ("http://127.0.0.1:4111/search?q=a+b&corpus=x&corpus=y", "/search?q=a+b&corpus=x&corpus=y"),
+        ("http://127.0.0.1:4111/%2Felsewhere.example", "/settings"),
         ("http://127.0.0.1:4111/settings/text", "/settings"),
         ("https://elsewhere.example/heartbeats", "/settings"),
         ("", "/settings"),
@@ -391,5 +394,13 @@ def test_a_save_leads_back(spelled: SampleBrain, pages: Pages, referer: str, pla
 
     answer = pages.send("/settings", fields)
 
-    assert answer.headers["location"].partition("?")[0] == place
+    assert answer.headers["location"].rpartition("notice=")[0][:-1] == place
     assert pages.html("/settings/text") == pages.html("/settings")
+
+
+def test_what_is_in_the_way_is_said_once(spelled: SampleBrain, pages: Pages) -> None:
+    """A directory in place of the file is named with what to do about it, and that is not said twice."""
+    (spelled.root / FILE).unlink()
+    (spelled.root / FILE).mkdir()
+
+    assert pages.html("/settings", status=500).count("Move the directory away.") == 1

@@ -428,3 +428,19 @@ def test_times_are_in_the_brains_zone(sample: SampleBrain, open_pages: Callable[
             in client.get(path).text
         )
     assert client.get("/knowledge/main/MEMORY.md", headers=JSON).json()["zone"] == "Asia/Tokyo"
+
+
+def test_a_file_with_a_nul_is_not_edited(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
+    """A browser would send another character in its place, so the page says so in place of the form."""
+    sample.put_memory("main/a.md", b"one\x00two\n")
+    page = open_pages().get("/knowledge/main/a.md?view=edit").text
+
+    assert "NUL character" in page
+    assert "<textarea" not in page
+
+
+def test_the_raw_view_begins_with_its_empty_line(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
+    """The line end behind a `<pre>` is not shown by a browser, so one stands there before those of the file."""
+    sample.put_memory("main/a.md", "\none\n")
+
+    assert ">\n\none\n</pre>" in open_pages().get("/knowledge/main/a.md?view=raw").text

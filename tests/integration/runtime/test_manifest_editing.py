@@ -165,3 +165,10 @@ def test_what_lies_in_the_way_is_named(sample: SampleBrain) -> None:
 def test_lines_keep_their_ends(old: str, new: str, kept: str) -> None:
     """A line that stays keeps its end, and a new one gets the usual one of the file."""
     assert keep_line_ends(old, new) == kept
+
+
+def test_many_equal_lines_take_no_time() -> None:
+    """Twenty thousand equal lines, the last of which is changed, are not compared with each other one by one."""
+    old = "# same\r\n" * 20_000
+
+    assert keep_line_ends(old, "# same\n" * 19_999 + "# x\n") == "# same\r\n" * 19_999 + "# x\r\n"

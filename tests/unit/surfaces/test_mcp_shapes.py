@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp_types import ToolAnnotations
 
-from omnislash.errors import InvalidNameError
+from omnislash.errors import InvalidNameError, UsageError
+from omnislash.runtime.tools.arguments import parse_arguments
 from omnislash.runtime.tools.catalog import TOOLS, Tool
 from omnislash.surfaces.mcp.resources import path_of, uri_of
 from omnislash.surfaces.mcp.shapes import SHAPES, describe_arguments, offer
@@ -120,3 +121,18 @@ def test_other_addresses_are_none_of_ours(uri: str) -> None:
     """An address of another kind, or one that is no text, is refused in a sentence."""
     with pytest.raises(InvalidNameError, match="is no address of a memory file"):
         path_of(uri)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken"), [(5, True), (5.0, True), (5.5, False), ("5", False), (True, False), (1e400, False)]
+)
+def test_a_whole_number_is_one_however_it_is_written(given: object, *, is_taken: bool) -> None:
+    """A number with nothing behind its point is whole, as JSON schema has it; nothing else is taken for one."""
+    tool = TOOLS["memory_list"]
+    try:
+        taken = parse_arguments(tool.arguments, {"limit": given}, tool=tool.name).model_dump()["limit"]
+    except UsageError:
+        taken = None
+
+    assert taken == (5 if is_taken else None)
+    assert Draft202012Validator(describe_arguments(tool)).is_valid({"limit": given}) is is_taken

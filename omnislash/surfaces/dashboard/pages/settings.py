@@ -75,25 +75,25 @@ def _try(save: Callable[[], ManifestSave]) -> ManifestSave:
 def _lead_on(request: Request, done: ManifestSave) -> Response | None:
     """Return the answer to a save that came about; None for one that did not."""
     if done.outcome is SaveOutcome.UNCHANGED:
-        return go(request, _find_way_back(request), Notice(Mood.PLAIN, "There was nothing to change."))
+        return _go_back(request, Notice(Mood.PLAIN, "There was nothing to change."))
     if done.outcome is not SaveOutcome.SAVED:
         return None
     if done.is_blocked:
         text = (
             f"Saved in {MANIFEST_FILE}. It takes effect once the faults of other files are mended; Doctor names them."
         )
-        return go(request, _find_way_back(request), Notice(Mood.PLAIN, text))
+        return _go_back(request, Notice(Mood.PLAIN, text))
     if done.faults:
         paths = ", ".join(sorted({fault.path for fault in done.faults}))
         text = f"Saved in {MANIFEST_FILE} and in force. With it, this no longer loads: {paths}. Doctor says why."
-        return go(request, _find_way_back(request), Notice(Mood.BAD, text))
-    return go(request, _find_way_back(request), Notice(Mood.GOOD, f"Saved in {MANIFEST_FILE} and in force."))
+        return _go_back(request, Notice(Mood.BAD, text))
+    return _go_back(request, Notice(Mood.GOOD, f"Saved in {MANIFEST_FILE} and in force."))
 
 
-def _find_way_back(request: Request) -> str:
-    """Return the page that the drawer was opened over, else the settings."""
-    path = back(request, "/settings")
-    return "/settings" if path.startswith("/settings") else path
+def _go_back(request: Request, notice: Notice) -> Response:
+    """Lead on to the page that the drawer was opened over, else to the settings."""
+    path, query = back(request, "/settings")
+    return go(request, "/settings", notice) if path.startswith("/settings") else go(request, path, notice, query=query)
 
 
 def _refuse(request: Request, done: ManifestSave, *, sent: Sent | None = None, text: str | None = None) -> Response:

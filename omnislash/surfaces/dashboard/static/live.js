@@ -48,23 +48,59 @@ function say(text) {
 }
 
 let due = 0;
+let missed = null; // a topic that a hidden tab looks after once it is seen again
 function soon(topic) {
   const holder = document.querySelector("[data-stale]");
   if (topic === "files" && holder && isDirty()) say("Files changed while you type; saving tells you if this one did.");
   if (!wanted(topic)) return;
+  if (document.hidden) { missed = topic; return; }
   clearTimeout(due);
   due = setTimeout(() => { follow().catch(() => {}); }, 150);
 }
 
-if (parts().length) {
-  const source = new EventSource("/events");
-  for (const topic of ["files", "state"]) source.addEventListener(topic, () => soon(topic));
+// A browser opens no more than six connections to a site, and a stream takes one: one tab listens and tells the others.
+// Where tabs can't agree on one, because the page came without TLS from another machine, those that are seen listen.
+const WAITED_MS = 500; // a page that waited longer for its turn may have missed something
+const RETRY_MS = 5000;
+
+function listen() {
+  const others = new BroadcastChannel("changes");
+  const topics = ["files", "state"];
+  let source = null;
   let lost = false;
-  source.onerror = () => { lost = true; };
-  source.onopen = () => { if (lost) { lost = false; soon("files"); soon("state"); } };
-  addEventListener("pagehide", () => source.close());
+  const tell = (topic) => { others.postMessage(topic); soon(topic); };
+  const open = () => {
+    source = new EventSource("/events");
+    for (const topic of topics) source.addEventListener(topic, () => tell(topic));
+    source.onopen = () => {
+      topics.forEach(lost ? tell : (topic) => others.postMessage(topic));
+      lost = false;
+    };
+    source.onerror = ({ target }) => {
+      lost = true; // the browser tries again by itself, but not after an answer that is no stream
+      if (target.readyState === EventSource.CLOSED) setTimeout(() => { if (source === target) open(); }, RETRY_MS);
+    };
+  };
+  const close = () => { source?.close(); source = null; lost = true; };
+  const asked = performance.now();
+  others.onmessage = ({ data }) => soon(data);
+  addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  document.addEventListener("visibilitychange", () => {
+    if (!navigator.locks && document.hidden) close();
+    if (document.hidden) return;
+    if (!navigator.locks && !source) open();
+    if (missed) { soon(missed); missed = null; }
+  });
+  if (!navigator.locks) { if (!document.hidden) open(); return; }
+  navigator.locks.request("changes", () => {
+    lost = performance.now() - asked > WAITED_MS;
+    open();
+    return new Promise(() => {}); // until the page goes
+  }).catch(open);
 }
+
+if (parts().length) listen();
 
 // -- forms -----------------------------------------------------------------------------------------------------------
 
@@ -91,15 +127,24 @@ function closeDrawer() {
   drawer.close();
   return true;
 }
+// The browser lets a page answer to the first Escape only, and closes at the second one whatever was typed.
+drawer.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing) return;
+  event.preventDefault();
+  closeDrawer();
+});
 drawer.addEventListener("cancel", (event) => { if (!closeDrawer()) event.preventDefault(); });
 
 document.addEventListener("click", async (event) => {
   if (event.target.closest("[data-close]")) { event.preventDefault(); closeDrawer(); return; }
   const link = event.target.closest("a[data-drawer]");
-  if (!link || event.metaKey || event.ctrlKey || location.pathname === link.pathname) return;
+  if (!link || event.metaKey || event.ctrlKey || event.shiftKey || location.pathname === link.pathname) return;
   event.preventDefault();
-  const answer = await fetch(link.href, { headers: { Accept: "text/html" } });
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  drawer.replaceChildren(...page.getElementById("content").childNodes);
+  if (isDirty(drawer)) { drawer.showModal(); return; } // closed by the browser with what was typed still in it
+  const answer = await fetch(link.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const page = answer && new DOMParser().parseFromString(await answer.text(), "text/html");
+  const content = page?.getElementById("content");
+  if (!answer?.ok || answer.redirected || !content) { location.href = link.href; return; }
+  drawer.replaceChildren(...content.childNodes);
   drawer.showModal();
 });

@@ -204,10 +204,10 @@ class TestHooks:
         [
             ("[]", 1, "settings"),
             ('"text"', 1, "settings"),
-            ('{\n  "hooks": []\n}', 2, "hooks"),
-            ('{\n  "hooks": "none"\n}', 2, "hooks"),
-            ('{\n  "hooks": {\n    "Stop": {}\n  }\n}', 3, "hooks.Stop"),
-            ('{\n  "hooks": {\n    "Mine": null\n  }\n}', 3, "hooks.Mine"),
+            ('{\n  "hooks": []\n}', 2, "`hooks`"),
+            ('{\n  "hooks": "none"\n}', 2, "`hooks`"),
+            ('{\n  "hooks": {\n    "Stop": {}\n  }\n}', 3, "`hooks.Stop`"),
+            ('{\n  "hooks": {\n    "Mine": null\n  }\n}', 3, "`hooks.Mine`"),
         ],
     )
     def test_other_forms_are_refused(self, text: str, line: int, key: str) -> None:
@@ -246,9 +246,10 @@ class TestServers:
             }
         }
 
-    def test_renewal_keeps_what_was_set_beside_it(self) -> None:
+    @pytest.mark.parametrize("module", [("-P", "-m", "omnislash"), ("-m", "omnislash")])
+    def test_renewal_keeps_what_was_set_beside_it(self, module: tuple[str, ...]) -> None:
         """A moved program and another role are brought up to date; variables that a person set stay."""
-        old = Entry(program=("/usr/bin/python3", "-m", "omnislash"), role="nova", brain="/old")
+        old = Entry(program=("/usr/bin/python3", *module), role="nova", brain="/old")
         text = add(SERVER, "{}", old).replace('"type": "stdio"', '"env": {"A": "1"}')
         after = json.loads(add(SERVER, text, OPS))["mcpServers"]["omnislash"]
 

@@ -76,6 +76,11 @@ def test_a_picture_is_linked_and_never_loaded() -> None:
     assert html.count("<a ") == 2
 
 
+def test_a_wall_of_brackets_is_shown_as_it_stands() -> None:
+    """What the parser would look at for many seconds is shown as text."""
+    assert str(render_markdown("[" * 100_000)) == f"<pre><code>{'[' * 100_000}</code></pre>\n"
+
+
 def test_headings_are_in_order_and_have_ids_of_their_own() -> None:
     """No level is left out, the first is the level asked for, and a fragment leads to its heading."""
     html = str(render_markdown("### A\n# B\n#### C\n## C\n[to c](#c-1)"))

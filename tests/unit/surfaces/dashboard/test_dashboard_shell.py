@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -21,8 +24,8 @@ from omnislash.surfaces.dashboard.live import Changes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import Message
 
     from omnislash.surfaces.dashboard.forms import Form
 
@@ -145,6 +148,28 @@ def test_a_form_of_this_site_is_taken_and_its_notice_shown_once(client: TestClie
     key = place.rpartition("=")[2]
     assert "Saved &#39;one\\ntwo&#39;." in client.get(f"/form?notice={key}").text
     assert "Saved" not in client.get(f"/form?notice={key}").text
+
+
+def test_a_note_of_a_million_bytes_is_taken(client: TestClient) -> None:
+    """A sign that is three times as long when it is sent counts as one: the longest note arrives whole."""
+    answer = client.post("/save", data={"csrf": _sign(client), "text": "=" * 1_000_000})
+
+    key = answer.headers["location"].rpartition("=")[2]
+    assert "=" * 1_000_000 in client.get(f"/form?notice={key}").text
+
+
+def test_a_form_that_breaks_off_is_no_fault_of_ours() -> None:
+    """A browser that hangs up in the middle of a form gets a plain refusal, and no trace fills the log."""
+
+    async def hang_up() -> Message:
+        return {"type": "http.disconnect"}
+
+    headers = [(b"content-type", b"application/x-www-form-urlencoded")]
+    request = Request({"type": "http", "method": "POST", "path": "/", "headers": headers}, hang_up)
+
+    with pytest.raises(HTTPException) as refused:
+        asyncio.run(forms.read(request, b"s" * 32))
+    assert refused.value.status_code == 400
 
 
 @pytest.mark.parametrize("token", ["", "0" * 64, "é"])

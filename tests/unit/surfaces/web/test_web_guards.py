@@ -73,6 +73,9 @@ def test_another_host_is_misdirected(headers: list[tuple[str, str]]) -> None:
         ),
         pytest.param("POST", [("Sec-Fetch-Site", "none")], id="typed by a person"),
         pytest.param("GET", [("Sec-Fetch-Site", "cross-site")], id="a link on another site"),
+        pytest.param(
+            "GET", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], id="a new browser's link"
+        ),
     ],
 )
 def test_own_pages_and_programs_pass(method: str, headers: list[tuple[str, str]]) -> None:
@@ -89,13 +92,17 @@ def test_own_pages_and_programs_pass(method: str, headers: list[tuple[str, str]]
         pytest.param("POST", [("Origin", "http://localhost:4112"), ("Origin", "http://evil.example")], id="two"),
         pytest.param("POST", [("Origin", "")], id="an empty one"),
         pytest.param("POST", [("Sec-Fetch-Site", "cross-site")], id="cross-site"),
+        pytest.param("POST", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], id="a form elsewhere"),
+        pytest.param(
+            "GET", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")], id="a picture elsewhere"
+        ),
         pytest.param("POST", [("Sec-Fetch-Site", "same-site")], id="a neighbour on the same site"),
         pytest.param("DELETE", [("Sec-Fetch-Site", "CROSS-SITE")], id="in capitals"),
         pytest.param("PUT", [("Origin", "http://localhost:4112"), ("Sec-Fetch-Site", "cross-site")], id="a forged one"),
     ],
 )
 def test_pages_of_other_sites_are_refused(method: str, headers: list[tuple[str, str]]) -> None:
-    """Another Origin never comes in, and without one a browser's own word counts where something would change."""
+    """Another Origin never comes in; without one a browser's word counts, unless it is that a link was followed."""
     got = ask(of_origin, make_scope(method, headers=headers))
 
     assert got.status == 403

@@ -305,3 +305,37 @@ def test_callers_who_say_nothing_hold_nobody_up(rooms: Rooms, monkeypatch: pytes
 
     assert answer.status_code == 200
     assert ends == [b""] * 40
+
+
+def receive_until(line: socket.socket, end: bytes) -> bytes:
+    """Return what comes, up to a text; less when the other side ends."""
+    found = b""
+    while not found.endswith(end) and (more := line.recv(5000)):
+        found += more
+    return found
+
+
+def test_half_a_request_holds_up_no_connection_for_long(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that was answered once and then sends the next request byte by byte is hung up on; a whole one is not."""
+    monkeypatch.setattr(serving, "_HEAD_S", 0.5)
+    with open_door(rooms.make) as opened, contextlib.ExitStack() as stack:
+        place = (opened.binding.host, opened.binding.port)
+        slow, quick = (stack.enter_context(socket.create_connection(place, timeout=10)) for _ in range(2))
+        head = f"GET / HTTP/1.1\r\nHost: {opened.binding.host}:{opened.binding.port}\r\n".encode()
+        for line in (slow, quick):
+            line.sendall(head + b"\r\n")
+            assert receive_until(line, b"GET 0").startswith(b"HTTP/1.1 200")
+        end = time.monotonic() + 8
+        slow.sendall(head)
+        slow.settimeout(0.1)
+        ended = None
+        while ended is None and time.monotonic() < end:
+            with contextlib.suppress(TimeoutError):
+                ended = slow.recv(100)
+            with contextlib.suppress(OSError):
+                slow.sendall(b"X-A: b\r\n")
+        quick.sendall(head + b"\r\n")
+        again = receive_until(quick, b"GET 0")
+
+    assert ended == b""
+    assert again.startswith(b"HTTP/1.1 200")
