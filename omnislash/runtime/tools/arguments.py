@@ -8,9 +8,9 @@ Rules: TOOL-10, TOOL-11; interface.md, "Memory tools".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from omnislash.errors import UsageError
@@ -32,6 +32,15 @@ _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 1000
 
 
+def _to_whole(given: object) -> object:
+    """Return `5` for `5.0`: JSON does not tell them apart, and some clients write every number with a point."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+#: A whole number.
+Whole = Annotated[int, BeforeValidator(_to_whole)]
+
+
 class Arguments(BaseModel):
     """The arguments of one tool."""
 
@@ -47,7 +56,7 @@ class ListArguments(Arguments):
 
     corpus: str | None = Field(None, description="Only this line or authored corpus.")
     prefix: str | None = Field(None, description="Only paths that begin like this, for example main/2026.")
-    limit: int = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many files at most.")
+    limit: Whole = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many files at most.")
     cursor: str | None = Field(None, description="nextCursor of the answer before.")
 
 
@@ -56,8 +65,8 @@ class ReadArguments(Arguments):
 
     path: str = Field(description="Path as it stands in labels, hits and listings, for example main/MEMORY.md.")
     section: str | None = Field(None, description="Only the section under this ## heading.")
-    offset: int = Field(0, ge=0, description="Where to start, in chars; nextOffset of the answer before.")
-    max_chars: int = Field(DEFAULT_READ_CHARS, ge=1, description="How many chars at most.")
+    offset: Whole = Field(0, ge=0, description="Where to start, in chars; nextOffset of the answer before.")
+    max_chars: Whole = Field(DEFAULT_READ_CHARS, ge=1, description="How many chars at most.")
 
 
 class SearchArguments(Arguments):
@@ -77,7 +86,7 @@ class SearchArguments(Arguments):
         strict=False,
         description="Score from which a note is shown, 0 to 1; searchScore when left out.",
     )
-    limit: int = Field(DEFAULT_HITS, ge=1, le=LARGEST_HITS, description="How many hits at most.")
+    limit: Whole = Field(DEFAULT_HITS, ge=1, le=LARGEST_HITS, description="How many hits at most.")
 
 
 class WriteArguments(Arguments):
@@ -134,7 +143,7 @@ class AuditArguments(Arguments):
 
     path: str | None = Field(None, min_length=1, max_length=1000, description="Only writes to this file.")
     line: str | None = Field(None, min_length=1, max_length=100, description="Only writes to this line.")
-    limit: int = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many rows at most, newest first.")
+    limit: Whole = Field(DEFAULT_LIMIT, ge=1, le=LARGEST_LIMIT, description="How many rows at most, newest first.")
     cursor: str | None = Field(None, description="nextCursor of the answer before.")
 
 

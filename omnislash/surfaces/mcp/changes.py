@@ -9,6 +9,7 @@ Rules: KNOB-26, KNOB-O6, TOOL-05, TOOL-14; failure case O-55.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,12 +26,13 @@ from mcp.server.subscriptions import (
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.errors import OmnislashError
 from omnislash.runtime.tools.reading import locate_quietly
-from omnislash.surfaces.mcp.resources import may_read, uri_of
+from omnislash.surfaces.mcp.resources import may_read, path_of, uri_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
     from pathlib import Path
 
+    from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
     from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResult
@@ -43,6 +45,8 @@ _LOG = logging.getLogger(__name__)
 _LOOK_MS: Final = 1_000
 #: Changes within this time are told together, in milliseconds; an editor's save is several.
 _TOGETHER_MS: Final = 100
+#: How long one client may take to be told, in seconds: one that does not read keeps nobody else from hearing.
+_TELLING_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,10 @@ class Changes:
         self._calls = calls
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
-        #: Clients of the protocol up to 2025-11-25, with the addresses that each follows.
-        self._followed: dict[ServerSession, set[str]] = {}
+        #: Clients of the protocol up to 2025-11-25, with the addresses that each follows, and the path that each means.
+        self._followed: dict[Connection, dict[str, str]] = {}
+        #: Addresses that later clients follow and write in another way than we do, by the path that they mean.
+        self._spelled: Counter[tuple[str, str]] = Counter()
         self._listed: set[str] = set()
         self._offered = Offered()
         self._wanted = anyio.Event()
@@ -75,27 +81,24 @@ class Changes:
 
     def welcome(self, session: ServerSession) -> None:
         """Tell a client of what changes, until its connection ends."""
-        self._followed[session] = set()
-        session._connection.exit_stack.callback(self._followed.pop, session, None)  # noqa: SLF001 - the SDK says a connection's end nowhere else
-        self._wanted.set()
+        self._find(session)
 
-    def subscribe(self, session: ServerSession, uri: str) -> None:
-        """Tell a client of each change of one file."""
-        self._find(session).add(uri)
+    def subscribe(self, session: ServerSession, uri: str, path: str) -> None:
+        """Tell a client of each change of one file, under the address by which it asked."""
+        self._find(session)[uri] = path
 
     def unsubscribe(self, session: ServerSession, uri: str) -> None:
         """Tell it no longer."""
-        self._find(session).discard(uri)
+        self._find(session).pop(uri, None)
 
-    def _find(self, session: ServerSession) -> set[str]:
-        """Return the addresses that a client follows: a session is made anew for each request of one connection."""
-        connection = session._connection  # noqa: SLF001 - as above
-        known = (uris for each, uris in self._followed.items() if each._connection is connection)  # noqa: SLF001 - as above
-        found = next(known, None)
-        if found is None:
-            self.welcome(session)
-            found = self._followed[session]
-        return found
+    def _find(self, session: ServerSession) -> dict[str, str]:
+        """Return what a client follows: a session is made anew for each request, and a client may say hello again."""
+        connection = session._connection  # noqa: SLF001 - the SDK says nowhere else whose request it is, and when it ends
+        if connection not in self._followed:
+            self._followed[connection] = {}
+            connection.exit_stack.callback(self._followed.pop, connection, None)
+            self._wanted.set()
+        return self._followed[connection]
 
     def note_listed(self, paths: Iterable[str]) -> None:
         """Note files that clients know of."""
@@ -106,7 +109,12 @@ class Changes:
     ) -> SubscriptionsListenResult:
         """Serve one `subscriptions/listen`, by which later clients say what they want to hear of."""
         self._wanted.set()
-        return await self._listening(ctx, params)
+        spelled = list(_find_spellings(params.notifications.resource_subscriptions or ()))
+        self._spelled.update(spelled)
+        try:
+            return await self._listening(ctx, params)
+        finally:
+            self._spelled -= Counter(spelled)
 
     # -- watching ----------------------------------------------------------------------------------------------------
 
@@ -174,19 +182,21 @@ class Changes:
         self._offered = now
         if now.tools != before.tools:
             await self._bus.publish(ToolsListChanged())
-            for session in tuple(self._followed):
-                await session.send_tool_list_changed()
+            await self._tell_all(lambda each: each.send_tool_list_changed())
         if now.has_prompt != before.has_prompt:
             await self._bus.publish(PromptsListChanged())
-            for session in tuple(self._followed):
-                await session.send_prompt_list_changed()
+            await self._tell_all(lambda each: each.send_prompt_list_changed())
         if now.corpora != before.corpora:
             await self._tell_of_list()
 
     async def _tell_of_list(self) -> None:
         await self._bus.publish(ResourcesListChanged())
-        for session in tuple(self._followed):
-            await session.send_resource_list_changed()
+        await self._tell_all(lambda each: each.send_resource_list_changed())
+
+    async def _tell_all(self, send: Callable[[Connection], Awaitable[None]]) -> None:
+        for connection in tuple(self._followed):
+            with anyio.move_on_after(_TELLING_S):
+                await send(connection)
 
     async def _tell_of_files(self, changed: set[str]) -> None:
         """Tell of changed files that the role may read, and of the list when some are new in it or gone from it."""
@@ -199,10 +209,12 @@ class Changes:
         if differ:
             await self._tell_of_list()
         for path in found:
-            uri = uri_of(path)
-            await self._bus.publish(ResourceUpdated(uri))
-            for session in [each for each, uris in self._followed.items() if uri in uris]:
-                await session.send_resource_updated(uri)
+            for uri in (uri_of(path), *[uri for meant, uri in self._spelled if meant == path]):
+                await self._bus.publish(ResourceUpdated(uri))
+            following = [(each, uri) for each, uris in self._followed.items() for uri in uris if uris[uri] == path]
+            for connection, uri in following:
+                with anyio.move_on_after(_TELLING_S):
+                    await connection.send_resource_updated(uri)
 
     def _locate(self, places: set[str]) -> dict[str, bool]:
         """Return the paths, as tools use them, of those places that the role may read, and whether each is there."""
@@ -221,6 +233,17 @@ class Changes:
             if located is not None and agent.scope.may_read(located):
                 found[located.path] = (root / inside).is_file()
         return found
+
+
+def _find_spellings(uris: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield path and address of those addresses that are written in another way than :func:`uri_of` does."""
+    for uri in uris:
+        try:
+            path = path_of(uri)
+        except OmnislashError:
+            continue
+        if uri != uri_of(path):
+            yield path, uri
 
 
 def _is_document(path: str) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from omnislash.engine import Brain
     from omnislash.runtime.approvals import Approval
+    from omnislash.surfaces.mcp.seat import Seat
     from omnislash.surfaces.mcp.serving import Service
 
 #: The tool that this is about.
@@ -134,15 +135,20 @@ async def _decide(service: Service, approval_id: str, said: ElicitResult) -> dic
     """Do what the person said and return the verdict; None leaves the question open."""
     yes = (said.content or {}).get(_FIELD)
     if said.action == "accept" and yes is True:
-        return await service.calls.run(lambda: _grant(service.seat.brain, approval_id), lands=True)
+        return await service.calls.run(lambda: _grant(service.seat, approval_id), lands=True)
     if said.action == "decline" or (said.action == "accept" and yes is False):
         return await service.calls.run(lambda: _turn_down(service.seat.brain, approval_id), lands=True)
     return None
 
 
-def _grant(brain: Brain, approval_id: str) -> dict[str, Any]:
+def _grant(seat: Seat, approval_id: str) -> dict[str, Any]:
+    """Delete what was granted, as long as the role may still ask for it: a right taken away meanwhile counts (TOOL-05)."""
     try:
-        return brain.approve(approval_id).to_json()
+        agent = seat.agent()
+        if TOOL not in agent.tools:
+            message = f"The role {agent.scope.role!r} may not delete any more; nothing was deleted, and the question stays open."
+            return verdicts.refused(message).to_json()
+        return seat.brain.approve(approval_id).to_json()
     except OmnislashError as error:
         return verdicts.refused(error.message).to_json()
 

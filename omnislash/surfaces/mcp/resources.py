@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 #: What the address of every resource begins with; a path follows, percent-encoded.
 PREFIX: Final = "omnislash:///"
 #: Files that one page lists.
-PAGE: Final = 100
+PAGE: Final = 500
 #: The longest file that is handed out whole, in chars; a longer one would fill any model's window many times over.
 LARGEST: Final = 1_000_000
 _MIME: Final = "text/markdown"
@@ -181,8 +181,8 @@ async def subscribe(ctx: ServerRequestContext[Service, Any], params: SubscribeRe
         MCPError: There is none that the agent may read.
     """
     service = ctx.lifespan_context
-    await service.calls.run(lambda: _read(service, params.uri, ctx.protocol_version, limit=1))
-    service.changes.subscribe(ctx.session, params.uri)
+    found = await service.calls.run(lambda: _read(service, params.uri, ctx.protocol_version, limit=1))
+    service.changes.subscribe(ctx.session, params.uri, found.path)
     return EmptyResult()
 
 

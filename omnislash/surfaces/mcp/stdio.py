@@ -17,7 +17,7 @@ import os
 import queue
 import signal
 import threading
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -30,7 +30,6 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
-    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -55,9 +54,21 @@ GRACE_S: Final = 10.0
 #: How long a client that does not read gets for the last answers, in seconds.
 _LAST_S: Final = 2.0
 _CHUNK: Final = 65_536
+#: What a call into the event loop raises once that has ended, or is about to.
+_OVER: Final = (
+    RuntimeError,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    asyncio.CancelledError,
+    CancelledError,
+)
 #: A request that is answered only when the client goes.
 _STANDING: Final = "subscriptions/listen"
-_NO_JSON: Final = "This line is no JSON; send one message a line."
+_NO_JSON: Final = "This line is no JSON, or is nested too deeply; send one message a line."
+_UNREADABLE: Final = (
+    "This message holds what can't be read, such as half of a surrogate pair or a value that is nested too deeply; "
+    "nothing was done."
+)
 
 
 def serve_stdio(brain: Brain, caller: Caller, wire: Wire) -> None:
@@ -103,8 +114,7 @@ class _Talk:
             if message.method != _STANDING:
                 self._asked.add(message.id)
         elif isinstance(message, JSONRPCNotification):
-            if message.method == "notifications/cancelled":
-                self._asked.discard((message.params or {}).get("requestId", ""))
+            self._asked.discard(_find_cancelled(message))
         elif message.id is not None:
             self._asking.discard(message.id)
 
@@ -112,7 +122,9 @@ class _Talk:
         """Take note of a message of ours."""
         if isinstance(message, JSONRPCRequest):
             self._asking.add(message.id)
-        elif isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+        elif isinstance(message, JSONRPCNotification):
+            self._asking.discard(_find_cancelled(message))
+        elif message.id is not None:
             self._asked.discard(message.id)
         if self.is_settled:
             self._settled.set()
@@ -127,6 +139,12 @@ class _Talk:
         while not self.is_settled:
             self._settled = anyio.Event()
             await self._settled.wait()
+
+
+def _find_cancelled(message: JSONRPCNotification) -> RequestId:
+    """Return the request that a side wants no answer to any more; an empty text, which is none, for other news."""
+    given = (message.params or {}).get("requestId") if message.method == "notifications/cancelled" else None
+    return given if isinstance(given, int | str) else ""
 
 
 async def _hear_signals(talk: _Talk, scope: anyio.CancelScope) -> None:
@@ -225,7 +243,7 @@ class _Reader:
         if fault is not None:
             await self._to_client.send(SessionMessage(fault))
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """Take note that nothing more comes."""
         self._talk.ended.set()
 
@@ -238,13 +256,14 @@ def _start_reading(descriptor: int, reader: _Reader) -> None:
         from_thread.run(what, *arguments, token=token)
 
     def work() -> None:
-        with contextlib.suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        with contextlib.suppress(*_OVER), contextlib.ExitStack() as last:
+            # Also when a line breaks something: a talk that hears nothing has to end.
+            last.callback(lambda: from_thread.run_sync(reader.end, token=token))
             for line in _read_lines(descriptor):
                 if line is None:
                     call(reader.refuse, _fault(INVALID_REQUEST, f"A message may have at most {LONGEST} bytes."))
                 else:
                     call(reader.take, line)
-            call(reader.end)
 
     threading.Thread(target=work, name="omnislash-mcp-in", daemon=True).start()
 
@@ -284,13 +303,13 @@ def _find_fault(line: bytes, error: ValidationError) -> JSONRPCError | None:
     try:
         found = json.loads(line.decode())
     except (ValueError, RecursionError):
-        return _fault(PARSE_ERROR, "This line is no JSON; send one message a line.")
+        return _fault(PARSE_ERROR, _NO_JSON)
     if isinstance(found, dict) and "method" not in found and {"result", "error"} & set(found):
         return None
     given = found.get("id") if isinstance(found, dict) else None
     message = "This line is no JSON-RPC request: one object with jsonrpc, id, method and params is expected."
     if error.errors()[0]["type"] == "json_invalid":
-        message = "This message holds what is no text, such as half of a surrogate pair; nothing was done."
+        message = _UNREADABLE
     return _fault(INVALID_REQUEST, message, request=given if _is_id(given) else None)
 
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import MCPError
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated, ToolsListChanged
@@ -139,3 +140,48 @@ async def test_without_a_watch_the_role_is_told_of(
         assert not (await client.call_tool("memory_overview")).is_error
 
     assert caplog.text.count("Clients are not told of changed files") == 1
+
+
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_a_client_that_says_hello_again_hears_once(sample: SampleBrain) -> None:
+    """However often a client says that it is ready, before and after it follows a file, each change is told it once."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await _subscribe(client, URI)
+        for _ in range(3):
+            await client.session.send_notification(types.InitializedNotification())
+        await settle()
+        sample.role("nova", capabilities="memory:read")
+        await wait_until(lambda: inbox.methods)
+        await anyio.sleep(0.2)
+        assert inbox.methods == [TOOLS]
+        sample.put_memory("main/MEMORY.md", MEMORY + "- Otto\n")
+        await wait_until(lambda: inbox.updated)
+        await anyio.sleep(0.2)
+
+    assert inbox.updated == [URI]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["omnislash:///main/a (b) é.md", "omnislash:///main/a%20(b)%20%c3%a9.md", "omnislash:///main%2Fa%20%28b%29%20é.md"],
+)
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_an_address_may_be_written_in_several_ways(sample: SampleBrain, mode: str, uri: str) -> None:
+    """A file that is followed under another spelling of its address, as templates make it, is told of under that one."""
+    sample.put_memory("main/a (b) é.md", "x\n")
+    inbox = Inbox()
+    async with connect(open_brain(sample), mode=mode, message_handler=inbox) as client, AsyncExitStack() as stack:
+        if mode == "legacy":
+            await _subscribe(client, uri)
+        else:
+            heard = await stack.enter_async_context(client.listen(resource_subscriptions=[uri]))
+        await settle()
+        sample.put_memory("main/a (b) é.md", "y\n")
+        if mode == "legacy":
+            await wait_until(lambda: inbox.updated)
+            assert set(inbox.updated) == {uri}
+        else:
+            with anyio.fail_after(10):
+                assert await anext(heard) == ResourceUpdated(uri=uri)

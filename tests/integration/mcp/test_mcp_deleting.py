@@ -186,3 +186,24 @@ async def test_a_made_up_reply_decides_nothing(sample: SampleBrain, kept: Brain)
 
     assert states(kept) == ["open"]
     assert set(sample.files()) == {PATH, "main/other.md"}
+
+
+@pytest.mark.rule("TOOL-05", "TOOL-16")
+@pytest.mark.parametrize("capabilities", ["memory:read", None], ids=["a right less", "no role"])
+async def test_a_right_that_is_gone_counts(
+    sample: SampleBrain, kept: Brain, mode: str, capabilities: str | None
+) -> None:
+    """A yes of a client whose role lost the right to delete, or is gone, while the person thought deletes nothing."""
+
+    def take_away() -> None:
+        if capabilities is None:
+            (sample.root / "features/team/nova.agent.md").unlink()
+        else:
+            sample.role("nova", capabilities=capabilities)
+
+    async with connect(kept, mode=mode, elicitation_callback=Person("accept", yes=True, then=take_away)) as client:
+        result = await client.call_tool("memory_delete", {"path": PATH})
+
+    assert result.structured_content["outcome"] == "refused"
+    assert sample.data(PATH) == MEMORY.encode()
+    assert states(kept) == ["open"]

@@ -166,6 +166,43 @@ async def test_lines_that_are_no_messages(brain: Brain, monkeypatch: pytest.Monk
         pipes.end()
 
 
+async def test_a_cancellation_of_nothing_changes_nothing(brain: Brain) -> None:
+    """Whatever a client says that it no longer wants, the talk goes on."""
+    given: list[object] = [[1], {"a": 1}, None, 5.5, True, "never asked", 10**30]
+
+    async with talk_to(brain) as pipes:
+        await begin(pipes)
+        for each in given:
+            pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": each}})
+        pipes.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+        assert await pipes.receive() == {"jsonrpc": "2.0", "id": 9, "result": {}}
+        pipes.end()
+
+
+async def test_a_question_that_was_withdrawn_holds_no_answer_up(sample: SampleBrain) -> None:
+    """A client that gave a deletion up while its person was asked gets the answer of a slow write before the end."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    gate = Gate()
+    brain = open_brain(sample, disk=SlowDisk(gate))
+    hello = json.loads(json.dumps(INITIALIZE).replace('"capabilities": {}', '"capabilities": {"elicitation": {}}'))
+
+    async with talk_to(brain) as pipes:
+        pipes.send(hello, INITIALIZED)
+        await pipes.receive()
+        pipes.send(call(1, "memory_delete", path="main/MEMORY.md"))
+        assert (await pipes.receive())["method"] == "elicitation/create"
+        pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+        assert (await pipes.receive())["method"] == "notifications/cancelled"
+        pipes.send(call(2, "memory_write", content="The crane is yellow."))
+        await anyio.to_thread.run_sync(gate.reached.wait, 10)
+        pipes.end()
+        threading.Timer(0.3, gate.opened.set).start()
+        while (answer := await pipes.receive()).get("id") != 2:  # it may hear of the new file first
+            pass
+
+    assert answer["result"]["structuredContent"]["outcome"] == "written"
+
+
 async def test_a_client_that_is_gone_ends_the_talk(sample: SampleBrain) -> None:
     """When nobody reads the answers any more, the server ends quietly, and what was written is there."""
     pipes = Pipes()
