@@ -32,8 +32,6 @@ from omnislash.store.files import MemoryFiles
 from omnislash.store.state import State
 from omnislash.store.system_clock import SystemClock
 from omnislash.writer.client import WriterClient
-from omnislash.writer.worker import Worker
-from omnislash.writer.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,6 +53,8 @@ if TYPE_CHECKING:
     from omnislash.runtime.syncing.ticking import SyncTicker
     from omnislash.store.disk import Disk
     from omnislash.writer.jobs import Job
+    from omnislash.writer.worker import Worker
+    from omnislash.writer.writer import Writer
 
 _LOG = logging.getLogger(__name__)
 #: Where a brain keeps its queue, audit log and approvals.
@@ -203,6 +203,8 @@ class Brain(PersonSide):
         return self._new_state().data_version
 
     def _new_writer(self, state: State) -> Writer:
+        from omnislash.writer.writer import Writer  # noqa: PLC0415 - what only a write needs
+
         return Writer(
             state,
             self._files,
@@ -355,6 +357,7 @@ class Brain(PersonSide):
             WriterUnavailableError: Another worker runs already.
         """
         from omnislash.runtime.operations import make_operations  # noqa: PLC0415 - what only a worker needs
+        from omnislash.writer.worker import Worker  # noqa: PLC0415 - what only a worker needs
 
         self._prepare()
         state = self._new_state()

@@ -22,6 +22,7 @@ Rules: LINE-05, LINE-07 to LINE-09, PERIOD-04 to PERIOD-07, PERIOD-O1, SOURCE-04
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from datetime import date
@@ -52,6 +53,7 @@ QUOTE_MAX = 80
 SEGMENT_MAX_BYTES = 255
 #: Longest path in UTF-8 bytes: leaves room for the brain's own directory below the smallest usual limit (1024).
 PATH_MAX_BYTES = 800
+_CHAR_MAX_BYTES = 4
 
 _LINE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _YEAR = re.compile(r"[0-9]{4}")
@@ -157,6 +159,8 @@ def _find_file_problem(rest: tuple[str, ...]) -> str | None:
 
 def fold_name(name: str) -> str:
     """Return what a disk that ignores case, accents' form and invisible characters may take `name` for."""
+    if name.isascii():  # nearly all of them: no invisible characters, and one Unicode form
+        return name.lower()
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", visible).casefold()
 
@@ -311,6 +315,8 @@ def _find_length_problem(text: str) -> str | None:
         return "it is empty"
     if text.startswith("/"):
         return "it must not begin with '/'"
+    if len(text) * _CHAR_MAX_BYTES <= SEGMENT_MAX_BYTES:
+        return None
     if len(text.encode("utf-8", "surrogatepass")) > PATH_MAX_BYTES:
         return f"it is longer than {PATH_MAX_BYTES} bytes"
     if any(len(segment.encode("utf-8", "surrogatepass")) > SEGMENT_MAX_BYTES for segment in text.split("/")):
@@ -326,6 +332,10 @@ def _find_segment_problem(segment: str) -> str | None:
         return f"the segment {segment!r} is not allowed"
     if segment.startswith("."):
         return f"{quote_name(segment)} is hidden, because it begins with a dot"
+    if (
+        segment.isascii() and segment.isprintable() and "\\" not in segment
+    ):  # nearly all of them, and every search looks
+        return None
     bad = next((char for char in segment if char == "\\" or _is_unprintable(char)), None)
     if bad is not None:
         return f"the character U+{ord(bad):04X} is not allowed"
@@ -347,6 +357,7 @@ def _is_unprintable(char: str) -> bool:
     return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
 
 
+@functools.lru_cache(4096)  # the directories of a line stand in the path of each of its files
 def _find_managed_problem(segment: str) -> str | None:
     """Return why a segment can't name a file or directory of a line on every system."""
     problem = _find_segment_problem(segment)

@@ -159,11 +159,19 @@ def dropped_message(dates: Iterable[date]) -> str:
     return f"To keep the budget, the oldest dated sections were dropped: {listed}."
 
 
-def over_budget_message(path: str, *, chars: int, budget: int) -> str:
-    """Return the refusal that names the numbers (BUDGET-11)."""
+def over_budget_message(path: str, *, chars: int, budget: int, is_priority: bool = False) -> str:
+    """Return the refusal that names the numbers (BUDGET-11).
+
+    Args:
+        path: The MEMORY.md.
+        chars: How long it would be.
+        budget: How long it may be.
+        is_priority: True for an entry, which can be written to the daily log alone.
+    """
+    way_out = ", or write without priority" if is_priority else ""
     return (
         f"{path} was not changed: it would be {chars} chars, {chars - budget} over its fileMaxChars of {budget}, "
-        "and no dated section is left to drop. Shorten curated sections first, or write without priority."
+        f"and no dated section is left to drop. Shorten curated sections first{way_out}."
     )
 
 

@@ -102,3 +102,13 @@ def pack_terms(terms: Sequence[Mapping[str, int]]) -> tuple[NDArray[np.uint64], 
     numbers = np.fromiter((ids[term] for note in terms for term in note), np.uint64, total)
     counts = np.fromiter((min(count, _MAX_COUNT) for note in terms for count in note.values()), np.uint8, total)
     return numbers, counts
+
+
+def find_runs(ordered: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each value of a sorted array begins.
+
+    `np.unique` does the same and loads masked arrays first: 25 ms of a process that searches once (2026-12-01).
+    """
+    begins = np.ones(len(ordered), bool)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(begins)

@@ -19,7 +19,7 @@ import numpy as np
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.core.lines import FileKind, ManagedPath
 from omnislash.core.periods import LADDER, period_at
-from omnislash.index.packing import NOTE, Packed
+from omnislash.index.packing import NOTE, Packed, find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -91,7 +91,8 @@ class Part:
         ids, docs, counts = entries
         order = np.argsort(ids, kind="stable")
         ordered = ids[order]
-        terms, first = np.unique(ordered, return_index=True)
+        first = find_runs(ordered)
+        terms = ordered[first]
         starts = np.append(first, len(ordered)).astype(np.int64)
         return cls(files, notes, file_of, terms, starts, docs[order], counts[order])
 
@@ -140,7 +141,8 @@ class Part:
 
 
 def _concat(arrays: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+    """Return one array; with its type named, records of a thousand files are not compared field by field."""
+    return np.concatenate(arrays, dtype=dtype) if arrays else np.empty(0, dtype)
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class Snapshot:
     @cached_property
     def models(self) -> frozenset[int]:
         """Ids of the models of all living notes; 0 for notes that no embedder reads."""
-        return frozenset(np.unique(self.notes["model"][self.alive]).tolist())
+        return frozenset(self.notes["model"][self.alive].tolist())
 
     def rows_of(self, model: int) -> NDArray[np.int32]:
         """Return the rows of the vectors of a model's living notes; one that waits has `PENDING`."""

@@ -33,20 +33,21 @@ def _read_lists() -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _load() -> Mapping[str, frozenset[str]]:
-    lists: dict[str, set[str]] = {}
+def _load() -> Mapping[str, list[str]]:
+    lists: dict[str, list[str]] = {}
     for language, word in _read_lists():
-        lists.setdefault(language, set()).add(fold(word))
-    return {language: frozenset(words) for language, words in lists.items()}
+        lists.setdefault(language, []).append(word)
+    return lists
 
 
+@cache
 def get_stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a supported language, folded as words are compared.
 
     Raises:
         KeyError: When `language` is none of the 27.
     """
-    return _load()[language]
+    return frozenset(map(fold, _load()[language]))
 
 
 def is_single_letter(text: str, script: Script | None) -> bool:

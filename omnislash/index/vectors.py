@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnislash.index.packing import checksum
+from omnislash.index.packing import checksum, find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,8 +124,7 @@ class Vectors:
 
     def find_missing(self, model: int, rows: NDArray[Any]) -> list[int]:
         """Return the numbers of segments that hold some rows and are not here; rows below 0 are none."""
-        needed = np.unique(rows[rows >= 0] // SEGMENT_ROWS).tolist()
-        return [number for number in needed if number not in self.segments.get(model, {})]
+        return [number for number in _segments_of(rows) if number not in self.segments.get(model, {})]
 
     def cosines(self, model: int, query: NDArray[np.float32], rows: NDArray[Any]) -> NDArray[np.float32]:
         """Return the cosine of a query with the vectors of some rows; NaN for a row that is not loaded.
@@ -161,7 +160,14 @@ class Vectors:
 
 def _wanted_segments(rows: NDArray[Any], few: bool) -> set[int] | None:  # noqa: FBT001 - a yes or no about the first
     """Return the segments that hold some rows, or None for all of them."""
-    return set(np.unique(rows[rows >= 0] // SEGMENT_ROWS).tolist()) if few else None
+    return set(_segments_of(rows)) if few else None
+
+
+def _segments_of(rows: NDArray[Any]) -> list[int]:
+    """Return the segments that hold some rows, in order; rows below 0 are none."""
+    ordered = np.sort(rows[rows >= 0] // SEGMENT_ROWS)
+    found: list[int] = ordered[find_runs(ordered)].tolist()
+    return found
 
 
 def read_segment(database: Database, model: int, number: int, dimension: int) -> NDArray[np.float32] | None:

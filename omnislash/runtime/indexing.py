@@ -42,12 +42,18 @@ def open_index(
         state_directory: The brain's `.omnislash/`.
         environment: Variables of providers.
         embedders: In place of those that `memory.embeddingModel` names.
-        patience_s: Seconds from now that searches wait for an answer of a model; None = as long as it takes.
+        patience_s: Seconds from now that searches wait for an answer of a model, and then this process ends; None = as
+            long as it takes.
     """
     memory = config.project.memory
     notes: tuple[str, ...] = ()
     if embedders is None:
-        opened = open_embedders(memory.embedding_model, languages=memory.languages, environment=environment)
+        opened = open_embedders(
+            memory.embedding_model,
+            languages=memory.languages,
+            environment=environment,
+            is_brief=patience_s is not None,
+        )
         embedders, notes = opened.embedders, opened.notes
         remember_calibration(root, embedders)
     if patience_s is not None:

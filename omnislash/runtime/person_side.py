@@ -8,10 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from omnislash.runtime import approvals, session_listing
-from omnislash.runtime.tools import auditing
-from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
@@ -52,30 +48,43 @@ class PersonSide(ABC):
 
     def sessions(self, *, role: str | None = None, limit: int = 50) -> SessionList:
         """Return the sessions that are kept, the last used first; of one role, or of all for None."""
+        from omnislash.runtime import session_listing  # noqa: PLC0415 - what only a person needs
+
         return session_listing.list_sessions(self._ports(), role=role, limit=limit)
 
     def find_session(self, session: str) -> SessionView | None:
         """Return a session by its id; None when nothing is kept under it."""
+        from omnislash.runtime import session_listing  # noqa: PLC0415 - as above
+
         return session_listing.find_session(self._ports(), session)
 
     def audit(
         self, *, path: str | None = None, line: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> AuditPage:
         """Return rows of the action log, newest first, of every line."""
+        from omnislash.runtime.tools import auditing  # noqa: PLC0415 - as above
+        from omnislash.runtime.tools.arguments import AuditArguments, parse_arguments  # noqa: PLC0415 - as above
+
         given = {"path": path, "line": line, "limit": limit, "cursor": cursor}
         arguments = parse_arguments(AuditArguments, given, tool="audit_list")
         return auditing.list_audit(self._ports(), arguments)
 
     def approvals(self, *, state: str | None = "open") -> list[Approval]:
         """Return the deletions that wait for a person, oldest first; all of them for None."""
+        from omnislash.runtime import approvals  # noqa: PLC0415 - as above
+
         return approvals.list_approvals(self._ports(), state=state)
 
     def approve(self, approval_id: str) -> Verdict:
         """Grant a deletion and return its verdict; UsageError when it is not open."""
+        from omnislash.runtime import approvals  # noqa: PLC0415 - as above
+
         return approvals.approve(self._ports(), approval_id)
 
     def refuse(self, approval_id: str) -> Approval:
         """Turn a deletion down; UsageError when it is not open."""
+        from omnislash.runtime import approvals  # noqa: PLC0415 - as above
+
         return approvals.refuse(self._ports(), approval_id)
 
     def find_denied(self, paths: Iterable[str | Path]) -> tuple[DeniedPath, ...]:

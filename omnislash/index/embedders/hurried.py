@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LATE: Final = "the model did not answer in the time that a prompt may wait; a running worker has it loaded"
+_LATE: Final = "there was no time for the model, because a prompt waits; a running worker has it loaded"
 
 
 class Hurried:
@@ -36,7 +36,7 @@ class Hurried:
 
         Args:
             inner: The embedder.
-            patience_s: Seconds from now after which no answer is waited for.
+            patience_s: Seconds from now after which no answer is waited for; 0 = the model is not even loaded.
             monotonic_s: Tells the time.
         """
         self._inner = inner
@@ -81,10 +81,16 @@ class Hurried:
         return self._wait(lambda: self._inner.embed_query(text))
 
     def load(self) -> None:
-        """Make ready, for as long as it takes."""
-        self._inner.load()
+        """Make ready, for as long as it takes; nothing is begun when there is no time left."""
+        if not self._is_late():
+            self._inner.load()
+
+    def _is_late(self) -> bool:
+        return self._monotonic_s() >= self._deadline
 
     def _wait(self, work: Callable[[], T]) -> T:
+        if self._is_late():
+            raise EmbedderUnavailableError(_LATE)
         done: queue.SimpleQueue[T | EmbedderUnavailableError] = queue.SimpleQueue()
 
         def run() -> None:

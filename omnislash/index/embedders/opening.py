@@ -42,6 +42,7 @@ def open_embedders(
     environment: Mapping[str, str],
     calibration: Calibration | None = None,
     has_extra: bool | None = None,
+    is_brief: bool = False,
 ) -> Opened:
     """Return the embedders that `memory.embeddingModel` names; nothing is loaded and nothing sent.
 
@@ -55,6 +56,7 @@ def open_embedders(
         environment: Where `OPENAI_API_KEY`, `OPENAI_BASE_URL` and the proxy variables are looked up.
         calibration: Of the endpoint's model, when it has been calibrated.
         has_extra: Whether the extra `multilingual` is installed; None to look.
+        is_brief: True for a process that asks for a vector or two and ends.
 
     Raises:
         InvalidNameError: The list of languages is not one.
@@ -62,10 +64,11 @@ def open_embedders(
     if model == NONE:
         return Opened(())
     if model in {LOCAL, LOCAL_MULTILINGUAL}:
+        english = MiniLM.brief() if is_brief else MiniLM()
         installed = is_installed() if has_extra is None else has_extra
         if installed:
-            return Opened((MiniLM(), MultilingualE5()))
-        return Opened((MiniLM(),), _explain_extra(model, languages))
+            return Opened((english, MultilingualE5()))
+        return Opened((english,), _explain_extra(model, languages))
     endpoint = Endpoint.from_environment(environment)
     embedder = OpenAICompatible(model, endpoint, calibration=calibration or REFERENCE)
     return Opened((embedder,), _check_endpoint(endpoint))

@@ -12,6 +12,7 @@ Rules: FLUSH-04, FLUSH-O5, BOUNDARY-11; architecture.md section 4.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 from omnislash.errors import OmnislashError
 from omnislash.runtime.flushing.flush import is_flush_due
 from omnislash.runtime.loop.run_values import RunOptions
+from omnislash.store.disk import open_regular
 from omnislash.store.locks import Owner, WriterLock
 
 if TYPE_CHECKING:
@@ -140,16 +142,29 @@ def _drop(ports: Ports, row: sqlite3.Row) -> None:
 def _flush(make_agent: MakeAgent, row: sqlite3.Row, is_over: Callable[[], bool]) -> bool:
     from omnislash.runtime.flushing.flush_files import FlushRequest  # noqa: PLC0415 - not needed to note a request
 
-    with open(row["transcript"], "rb") as file:  # noqa: PTH123 - a place may be any text
-        data = file.read(BYTES_MAX)
     request = FlushRequest(
-        data=data,
+        data=_read(row["transcript"]),
         place=row["transcript"],
         has_ended=bool(row["ended"]),
         is_automatic=True,
         options=RunOptions(is_over=is_over),
     )
     return make_agent(row["role"], row["heartbeat"] or None).flush(request).ran
+
+
+def _read(place: str) -> bytes:
+    """Return what a transcript holds.
+
+    Raises:
+        OSError: It can't be read, or something else lies there: a pipe would hold up every other review.
+    """
+    try:
+        found = Path(os.path.realpath(place))
+        descriptor = open_regular(found)
+    except ValueError as error:  # a text that can be no path
+        raise OSError(errno.EINVAL, "its name can be no file's") from error
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(BYTES_MAX)
 
 
 class FlushQueue:

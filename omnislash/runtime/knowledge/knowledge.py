@@ -81,9 +81,16 @@ class Knowledge:
         """
         return documents.read_file(self._ports, Located(Zone.AUTHORED, path), offset=offset, limit=limit)
 
-    def save(self, path: str, content: str, *, expect_hash: str) -> Saved:
-        """Save a whole file of a line as a person, and return what became of it; errors as `saving.save_file`."""
-        return saving.save_file(self._ports, path, content, expect_hash=expect_hash)
+    def save(self, path: str, content: str, *, expect_hash: str, agreed: str | None = None) -> Saved:
+        """Save a whole file of a line as a person, and return what became of it.
+
+        Args:
+            path: Path of a line.
+            content: The text.
+            expect_hash: SHA-256 of the file as it was opened.
+            agreed: What a person agreed to have dropped; None asks nobody. Errors are those of `saving.save_file`.
+        """
+        return saving.save_file(self._ports, path, content, expect_hash=expect_hash, agreed=agreed)
 
     def delete(self, path: str, *, expect_hash: str) -> Saved:
         """Delete a whole file of a line as a person, and return what became of it; errors as `saving.delete_file`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.core import verdicts
@@ -22,6 +22,7 @@ from omnislash.core.lines import LineName, ManagedPath
 from omnislash.core.verdicts import Outcome
 from omnislash.errors import InvalidContentError, UsageError
 from omnislash.runtime.knowledge.documents import load_managed, make_text, place_managed
+from omnislash.runtime.knowledge.dropping import preview_drop
 from omnislash.store.hashing import ABSENT, hash_bytes
 from omnislash.writer.jobs import DeleteRequest, Job, WriteFileRequest
 from omnislash.writer.plans import secret_message
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from omnislash.brain.files import BrainFiles
     from omnislash.core.verdicts import Verdict
     from omnislash.runtime.knowledge.documents import FileText
+    from omnislash.runtime.knowledge.dropping import Drop
     from omnislash.runtime.turns import Ports
 
 #: Who acts, as the action log names it.
@@ -50,6 +52,8 @@ class Saved:
     hash: str
     #: True when it was refused because the file is another one than the person had opened (DASH-O3).
     is_stale: bool
+    #: What a save would drop that nobody has agreed to yet; nothing was saved then.
+    drop: Drop | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -57,11 +61,12 @@ class Saved:
         return self.verdict.outcome not in {Outcome.REFUSED, Outcome.FAILED}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict as the tools have it, with `path`, `hash` and `stale`."""
-        return {"path": self.path, **self.verdict.to_json(), "hash": self.hash, "stale": self.is_stale}
+        """Return the verdict as the tools have it, with `path`, `hash`, `stale` and, where a question is open, `drop`."""
+        drop = {"drop": self.drop.to_json()} if self.drop else {}
+        return {"path": self.path, **self.verdict.to_json(), "hash": self.hash, "stale": self.is_stale, **drop}
 
 
-def save_file(ports: Ports, path: str, content: str, *, expect_hash: str) -> Saved:
+def save_file(ports: Ports, path: str, content: str, *, expect_hash: str, agreed: str | None = None) -> Saved:
     """Save a whole file.
 
     Args:
@@ -69,6 +74,8 @@ def save_file(ports: Ports, path: str, content: str, *, expect_hash: str) -> Sav
         path: Path of a line, `main/MEMORY.md`.
         content: The text; its line ends may be any, the file's own are kept, and a new file gets LF.
         expect_hash: SHA-256 of the file as it was opened, `absent` for a new one.
+        agreed: `Drop.agreed` of what a person was shown, '' when nothing was shown yet: a save that would drop other
+            dated sections is not made, and the answer says which. None drops them without a question.
 
     Raises:
         InvalidNameError: It is no path of a managed file.
@@ -88,7 +95,12 @@ def save_file(ports: Ports, path: str, content: str, *, expect_hash: str) -> Sav
         _record(ports, "memory_write_file", managed, verdict, chars=count_chars(content))
     else:
         text = restore_form(content, before.data if before else None)
-        verdict = _submit(ports, managed, WriteFileRequest(managed, text, expect_hash, is_exact=True))
+        request = WriteFileRequest(managed, text, expect_hash, is_exact=True, agreed=agreed)
+        job = _make_job(ports, managed, request)
+        drop = None if agreed is None else preview_drop(ports, job, request)
+        if drop is not None and drop.agreed != agreed:
+            return replace(_answer(ports, managed, verdicts.refused(drop.message), expect_hash), drop=drop)
+        verdict = ports.writer.submit(job)
     return _answer(ports, managed, verdict, expect_hash)
 
 
@@ -101,7 +113,7 @@ def delete_file(ports: Ports, path: str, *, expect_hash: str) -> Saved:
     managed = place_managed(ports.config(), path)
     _check_hash(expect_hash)
     load_managed(ports, managed)
-    verdict = _submit(ports, managed, DeleteRequest(managed, expect_hash=expect_hash))
+    verdict = ports.writer.submit(_make_job(ports, managed, DeleteRequest(managed, expect_hash=expect_hash)))
     return _answer(ports, managed, verdict, expect_hash)
 
 
@@ -111,15 +123,14 @@ def _check_hash(text: str) -> None:
         raise UsageError(message)
 
 
-def _submit(ports: Ports, path: ManagedPath, request: WriteFileRequest | DeleteRequest) -> Verdict:
-    job = Job(
+def _make_job(ports: Ports, path: ManagedPath, request: WriteFileRequest | DeleteRequest) -> Job:
+    return Job(
         id=ports.new_job_id(),
         line=LineName(path.partition("/")[0]),
         request=request,
         created_at=ports.clock.now(),
         actor=ACTOR,
     )
-    return ports.writer.submit(job)
 
 
 def _answer(ports: Ports, path: ManagedPath, verdict: Verdict, expected: str) -> Saved:

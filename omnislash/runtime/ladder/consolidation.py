@@ -269,7 +269,7 @@ def _hold_lock(ports: Ports) -> Iterator[None]:
         raise StorageError(message, path=LOCK_FILE) from error
     if not taken:
         other = read_owner(path)
-        who = f" (process {other.pid}, since {other.since})" if other else ""
+        who = f" (process {other.pid}, since {other.since_shown})" if other else ""
         message = (
             f"A consolidation of this brain is running already{who}; it writes what is due. Wait until it is done."
         )

@@ -51,8 +51,6 @@ class HookCall:
     source: str | None = None
     #: The session's working directory.
     cwd: str | None = None
-    #: True when the turn goes on only because a hook asked for it at its last end.
-    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,7 @@ class Part(StrEnum):
 class Entry:
     """What is installed: a program, and the role whose memory it carries."""
 
-    #: The words that start omnislash: one path, or an interpreter with `-m omnislash`.
+    #: The words that start omnislash: one path, or an interpreter with `-P -m omnislash`.
     program: tuple[str, ...]
     #: Id of the role.
     role: str

@@ -82,7 +82,6 @@ class ClaudeCode:
             transcript=_text(payload, "transcript_path"),
             source=_text(payload, "source") if kind is HookKind.SESSION_STARTED else None,
             cwd=_text(payload, "cwd"),
-            is_repeated=payload.get("stop_hook_active") is True,
         )
 
     def render(self, answer: HookAnswer) -> str:

@@ -16,6 +16,7 @@ and no other output than the answer may stand on stdout.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 
@@ -56,13 +57,13 @@ _LOG_S = 0.2
 class Call:
     """What the command line of a hook says; no dataclass, whose module costs as much as all the rest."""
 
-    __slots__ = ("brain", "deadline", "heartbeat", "host", "role")
+    __slots__ = ("began", "brain", "deadline", "heartbeat", "host", "role")
 
     def __init__(self, *, host: str, role: str, heartbeat: str | None, brain: str) -> None:
         """Keep the host, whose memory is meant, and the brain's directory."""
         self.host, self.role, self.heartbeat, self.brain = host, role, heartbeat, brain
-        #: When its time is up, by the monotonic clock.
-        self.deadline = float("inf")
+        #: When the work on it began, and when its time is up, by the monotonic clock.
+        self.began, self.deadline = time.monotonic(), float("inf")
 
 
 class Trouble(Exception):  # noqa: N818 - it is no error of anybody's, and ends here
@@ -275,7 +276,7 @@ def _connect(brain: str) -> _Connection | None:
         if owner["protocol"] != PROTOCOL or not owner["address"] or not _is_locked(lock):
             return None
         return _Connection(owner["address"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -361,9 +362,11 @@ def main(words: Sequence[str]) -> int | None:
     os.close(number)
     if not can_print and parse(words) is not None:
         return 0  # nobody hears the answer, and what would be noted as sent was not
+    gc.disable()  # the process lives for a second; looking for garbage took a twentieth of its work
     code = run(words)
     if code is not None:
         os._exit(code)
+    gc.enable()
     return None
 
 

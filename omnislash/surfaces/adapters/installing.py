@@ -57,13 +57,16 @@ class Done:
 
 
 def find_program() -> tuple[str, ...]:
-    """Return the words that start this omnislash from anywhere: its script, else its interpreter."""
+    """Return the words that start this omnislash from anywhere: its script, else its interpreter.
+
+    `-P` keeps the directory that a session is started in off the path of modules: a file `json.py` there would be run.
+    """
     here = Path(sys.executable).absolute()
     for name in ("omnislash", "omnislash.exe"):
         script = here.with_name(name)
         if script.is_file() and os.access(script, os.X_OK):
             return (str(script),)
-    return (str(here), "-m", "omnislash")
+    return (str(here), "-P", "-m", "omnislash")
 
 
 def check_entry(entry: Entry) -> None:

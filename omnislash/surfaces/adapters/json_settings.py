@@ -40,7 +40,8 @@ _OPTIONS: Final = ("--role", "--heartbeat", "--brain")
 #: What stands in a file that is not there yet.
 _NOTHING: Final = "{}\n"
 _PROGRAMS: Final = frozenset({"omnislash", "omnislash.exe"})
-_MODULE: Final = ("-m", "omnislash")
+#: What an interpreter is given where there is no script; an older installation left `-P` out.
+_MODULES: Final = (("-P", "-m", "omnislash"), ("-m", "omnislash"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,8 @@ def read_words(words: Sequence[str], command: Sequence[str]) -> Entry | None:
     """Return the entry of a command of ours from its words; None for any other command."""
     if not words:
         return None
-    size = 1 if _base(words[0]) in _PROGRAMS else 3 if tuple(words[1:3]) == _MODULE else 0
+    module = next((each for each in _MODULES if tuple(words[1 : len(each) + 1]) == each), ())
+    size = 1 if _base(words[0]) in _PROGRAMS else len(module) + 1 if module else 0
     rest = list(words[size + len(command) :])
     if not size or tuple(words[size : size + len(command)]) != tuple(command) or len(rest) % 2:
         return None
@@ -243,10 +245,22 @@ def _index_of(node: Node, key: str) -> int | None:
 
 
 def _check_kind(text: str, node: Node, kind: Kind, what: str) -> Node:
+    """Return a node of the kind that is needed.
+
+    Args:
+        text: What it stands in.
+        node: The node.
+        kind: What it must be.
+        what: Its name: keys with dots between them, or words.
+
+    Raises:
+        SettingsTextError: It is another.
+    """
     if node.kind is kind:
         return node
     wanted = "an object" if kind is Kind.OBJECT else "a list"
-    message = f"{what} must be {wanted}"
+    name = what if what.startswith("the ") else f"`{what}`"
+    message = f"{name} must be {wanted}"
     raise SettingsTextError(message, text=text, at=node.start, hint=f"Make it {wanted}, or take it out.")
 
 
@@ -313,7 +327,7 @@ def _add_server(file: HostFile, text: str, entry: Entry) -> str:
         other = servers.get(SERVER)
         if other is None:
             return insert(text, servers, value, key=SERVER)
-        message = f"{'.'.join(file.keys)}.{SERVER} is a server that omnislash did not put there"
+        message = f"`{'.'.join(file.keys)}.{SERVER}` is a server that omnislash did not put there"
         raise SettingsTextError(message, text=text, at=other.start, hint="Give it another name, or take it out.")
     if hit.entry == entry:
         return text

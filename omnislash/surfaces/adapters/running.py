@@ -47,6 +47,10 @@ _ENDS: Final = frozenset({HookKind.TURN_ENDED, HookKind.SESSION_ENDED})
 CATCH_UP_S: Final = 0.3
 #: How long the same search waits for its model, in seconds: all of the hook is to take one.
 PATIENCE_S: Final = 0.4
+#: A hook that takes longer than this to import the engine, in seconds, runs on a machine on which the model is late: loading
+#: it only takes the time that words need. With 0.2 for the imports it was late by 0.2 and made a prompt wait 0.4 longer
+#: (2 cores, 10,000 notes, 2026-12-01).
+QUICK_S: Final = 0.15
 #: What is left of a hook's time when its search in this process is given up, in seconds: enough to print the blocks.
 _REST_S: Final = 1.0
 #: How long a search may take where nothing limits the hook, in seconds.
@@ -106,10 +110,15 @@ def reply(agent: Agent, call: HookCall, host: Host, *, searches: bool = True) ->
         agent.mark_compacted(_name_session(agent, call))
     elif call.kind in _ENDS:
         if call.transcript:
-            agent.request_flush(call.transcript, has_ended=call.kind is HookKind.SESSION_ENDED)
+            agent.request_flush(find_transcript(call), has_ended=call.kind is HookKind.SESSION_ENDED)
     else:
         return _deliver(agent, call, host, searches=searches)
     return Reply()
+
+
+def find_transcript(call: HookCall) -> str:
+    """Return the transcript's path from the root of the disk; the host's directory is the one that it starts from."""
+    return os.path.abspath(os.path.join(call.cwd or "", os.path.expanduser(call.transcript or "")))  # noqa: PTH100, PTH111, PTH118 - a host may write any text, which Path refuses
 
 
 def _name_session(agent: Agent, call: HookCall) -> str:
@@ -256,7 +265,9 @@ def confirm_here(call: Call, noted: Mapping[str, Any]) -> None:
 def _open(call: Call) -> Brain:
     from omnislash.engine import Brain, SearchOptions  # noqa: PLC0415 - not needed at the end of a turn
 
-    return Brain.open(call.brain, search=SearchOptions(catch_up_s=CATCH_UP_S, patience_s=PATIENCE_S))
+    is_quick = time.monotonic() - call.began <= QUICK_S
+    options = SearchOptions(catch_up_s=CATCH_UP_S, patience_s=PATIENCE_S if is_quick else 0.0)
+    return Brain.open(call.brain, search=options)
 
 
 def _load_model(brain: Brain) -> None:
@@ -277,14 +288,17 @@ def _be_silent() -> None:
 
 
 def _start_review(call: Call, found: HookCall) -> None:
-    """Start a process that reviews the transcript, on its own: it outlives this one and the host."""
+    """Start a process that reviews the transcript, on its own: it outlives this one and the host.
+
+    `-P` keeps the brain's directory off the path of modules: it is shared, and a file `argparse.py` in it would be run.
+    """
     import subprocess  # noqa: PLC0415 - not needed for a prompt
 
     beat = [] if call.heartbeat is None else ["--heartbeat", call.heartbeat]
     ended = ["--ended"] if found.kind is HookKind.SESSION_ENDED else []
-    words = ["--brain", call.brain, "--role", call.role, *beat, "--transcript", str(found.transcript), *ended]
+    words = ["--brain", call.brain, "--role", call.role, *beat, "--transcript", find_transcript(found), *ended]
     subprocess.Popen(  # noqa: S603 - this interpreter, and no shell
-        [sys.executable, "-m", "omnislash.surfaces.adapters.reviewing", *words],
+        [sys.executable, "-P", "-m", "omnislash.surfaces.adapters.reviewing", *words],
         cwd=call.brain,
         env={key: value for key, value in os.environ.items() if key != "OMNISLASH_BRAIN"},
         stdin=subprocess.DEVNULL,

@@ -463,6 +463,15 @@ def test_process_prints_and_ends(brain: SampleBrain) -> None:
     assert SECRET in context_of(out.decode())
 
 
+def test_process_with_a_variable_that_makes_no_sense(brain: SampleBrain) -> None:
+    """A clock that is none is said on stderr, and ends no session: the exit code is 0 and nothing is printed."""
+    done = start_hook(brain, environment={"OMNISLASH_NOW": "soon"})
+    out, err = done.communicate(START.encode(), timeout=90)
+
+    assert (done.returncode, out) == (0, b"")
+    assert b"OMNISLASH_NOW" in err
+
+
 def test_process_of_a_locked_database_ends_in_its_time(brain: SampleBrain) -> None:
     """A database that another program holds for itself keeps the hook no longer than its limit, and nothing is printed."""
     held = sqlite3.connect(brain.root / ".omnislash" / "state.db", isolation_level=None)

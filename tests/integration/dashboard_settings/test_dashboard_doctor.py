@@ -11,6 +11,7 @@ import pytest
 
 from omnislash.checks import examining
 from omnislash.checks.loading import load_checks
+from omnislash.surfaces.dashboard.drawing import draw_code
 from omnislash.surfaces.dashboard.live import Topic
 from omnislash.surfaces.dashboard.pages.doctor import find_place
 
@@ -179,3 +180,34 @@ def test_hostile_names_are_text(sample: SampleBrain, pages: Pages) -> None:
     sample.put("memory/main/<img src=x onerror=alert(1)>.md", "# Hm\n")
 
     assert not re.search(r"<img[^>]*onerror", pages.html("/doctor"))
+
+
+def test_a_slow_first_run_keeps_nobody_waiting(
+    sample: SampleBrain, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look at a large brain says that the checks run, and finds the result when they are done."""
+    going, real = threading.Event(), examining.examine
+
+    def examine(*given: Any, **named: Any) -> Any:
+        going.wait(10)
+        return real(*given, **named)
+
+    monkeypatch.setattr(_EXAMINE, examine)
+    monkeypatch.setattr("omnislash.surfaces.dashboard.pages.doctor._PATIENCE_S", 0.01)
+    page = pages.html("/doctor")
+    content = pages.json("/doctor")
+
+    assert "The checks run." in page
+    assert "data-pending" in page
+    assert (content["status"], content["isRunning"], content["groups"]) == (None, True, [])
+    going.set()
+    deadline = time.monotonic() + 10
+    while pages.json("/doctor")["isRunning"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert checks(pages)
+
+
+def test_words_of_a_finding_are_drawn_as_code() -> None:
+    """What stands between backticks is code, and markup in it is text; a lone backtick is one."""
+    assert draw_code("Run `a <b>` and `c`.") == "Run <code>a &lt;b&gt;</code> and <code>c</code>."
+    assert draw_code("One ` <b>") == "One ` &lt;b&gt;"

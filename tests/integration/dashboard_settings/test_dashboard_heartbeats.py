@@ -62,6 +62,10 @@ def turn(during: Callable[[RunOptions], object] = lambda _options: None) -> Any:
     return run_turn
 
 
+#: The log of the day of the sample's clock.
+TODAY = "main/2026/08/2026-08-30.md"
+
+
 def wait_for(pages: Pages, name: str, outcome: str) -> dict[str, Any]:
     """Return the newest run of a heartbeat once it has an outcome."""
     deadline = time.monotonic() + 10
@@ -129,16 +133,27 @@ def test_a_run_begins_at_once_and_its_outcome_is_shown(
     going = threading.Event()
     monkeypatch.setattr("omnislash.runtime.beats.beat_runs.run_with_model", turn(lambda _options: going.wait(10)))
 
-    page = pages.follow(pages.send("/heartbeats/morning/run"))
+    place = pages.send("/heartbeats/morning/run").headers["location"]
+    page = pages.html(place)
 
     assert "morning runs now." in page
     assert "A run is going on." in page
     assert pages.json("/heartbeats")["heartbeats"][0]["isRunning"]
     assert "is running already" in pages.follow(pages.send("/heartbeats/morning/run"))
+    pages.brain.agent("nova", heartbeat="morning").memory.write("Written by the run.")
+    pages.brain.agent("nova").memory.write("Written by somebody else.")
     going.set()
     run = wait_for(pages, "morning", "done")
     assert run["startedAt"] == "2026-08-30T11:05:00+02:00"
-    assert [row.tool for row in pages.brain.audit().rows] == ["heartbeat"]
+    assert [row.tool for row in pages.brain.audit().rows] == ["heartbeat", "memory_write", "memory_write"]
+    over = pages.html(place)
+    assert "runs now" not in over
+    assert "The run of 2026-08-30 11:05 is over: done." in over
+    writes = pages.json(place)["begun"]["writes"]
+    assert [(each["tool"], each["outcome"], each["paths"]) for each in writes] == [
+        ("memory_write", "written", [{"path": TODAY, "href": f"/knowledge/{TODAY}"}])
+    ]
+    assert pages.json("/heartbeats/morning")["begun"] is None
 
 
 def test_a_run_that_fails_says_why(beating: SampleBrain, pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:

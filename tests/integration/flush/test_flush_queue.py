@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ from omnislash.runtime.flushing import flush_queue
 from omnislash.runtime.flushing.flush_prompt import parse_flush_message
 from omnislash.store.locks import Owner, WriterLock
 from omnislash.surfaces.adapters import reviewing, running
+from omnislash.surfaces.adapters.base import HookCall, HookKind
 from omnislash.surfaces.adapters.hook_call import Call
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 from tests.integration.adapters.host_sessions import payload
+from tests.integration.conftest import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -248,6 +251,26 @@ def test_only_one_process_works_through_the_requests(queued: Queued) -> None:
         lock.release()
 
 
+@pytest.mark.parametrize("place", ["pipe", "directory", "no path", "nothing", "link"])
+def test_what_is_no_transcript_holds_up_no_other(queued: Queued, tmp_path: Path, place: str) -> None:
+    """A pipe, a directory, a name that can be no file's and a missing file are passed over; a link is followed."""
+    odd = tmp_path / place
+    if place == "pipe":
+        os.mkfifo(odd)
+    elif place == "directory":
+        odd.mkdir()
+    elif place == "link":
+        odd.symlink_to(queued.place)
+    name = "/a\0b" if place == "no path" else str(odd)
+    queued.restart("done", "done")
+    queued.brain.agent("nova").request_flush(name)
+    queued.ask()
+
+    assert queued.brain.drain_flushes() == 1  # by the link the session itself is reviewed, and then holds nothing new
+    assert queued.waiting == 0
+    assert queued.read == [["question 1", "answer 1"]]
+
+
 # -- by the hooks ----------------------------------------------------------------------------------------------------
 
 
@@ -289,7 +312,47 @@ def test_hook_without_a_worker_waits_for_no_review(queued: Queued, monkeypatch: 
     running.answer_here(call, payload("stop", transcript_path=None))
 
     ((words, options),) = started
+    assert words[1:4] == ["-P", "-m", "omnislash.surfaces.adapters.reviewing"]
     assert words[-3:] == ["--transcript", str(queued.place), "--ended"]
     assert options["start_new_session"]
     assert {options[name] for name in ("stdin", "stdout", "stderr")} == {-3}  # the null device
     assert queued.waiting == 0
+
+
+def test_reviewing_process_runs_nothing_of_the_brain(queued: Queued, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A brain is shared, so a module of the library's name that lies in it is a file like any other."""
+    queued.sample.put("argparse.py", "raise SystemExit('this was run')\n")
+    started: list[list[str]] = []
+    monkeypatch.setattr("subprocess.Popen", lambda words, **_: started.append(words))
+    call = Call(host="claude-code", role="nova", heartbeat=None, brain=str(queued.sample.root))
+    running.answer_here(call, payload("stop", transcript_path=str(queued.place)))
+    monkeypatch.undo()
+
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*started[0][:4], "--help"],
+        cwd=queued.sample.root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("/a/s.jsonl", "/a/s.jsonl"),
+        ("s.jsonl", "/work/s.jsonl"),
+        ("../s.jsonl", "/s.jsonl"),
+        ("~/s.jsonl", "/me/s.jsonl"),
+    ],
+)
+def test_transcript_is_meant_from_the_session(monkeypatch: pytest.MonkeyPatch, given: str, found: str) -> None:
+    """A path that a host shortens is meant from the session's directory, or from home, and never from the worker's."""
+    monkeypatch.setenv("HOME", "/me")
+    call = HookCall(kind=HookKind.TURN_ENDED, session="s", transcript=given, cwd="/work")
+
+    assert running.find_transcript(call) == found

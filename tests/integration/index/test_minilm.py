@@ -183,3 +183,13 @@ def test_notice_names_the_tokenizer() -> None:
 
     assert minilm.TOKENIZER_SHA256 in notice
     assert "Apache License, Version 2.0" in notice
+
+
+@pytest.mark.rule("RECALL-O3")
+def test_brief_model_says_the_same() -> None:
+    """A process that asks once loads the model in another way, and gets the same vectors but for rounding."""
+    texts = ["When was the ramp mended?", "May I ring at eight in the morning? " * 12]
+    usual, brief = (np.stack([model.embed_query(text) for text in texts]) for model in (MiniLM(), MiniLM.brief()))
+
+    assert np.abs(usual - brief).max() < 1e-6
+    assert MiniLM.brief().identity == MiniLM.identity

@@ -172,6 +172,7 @@ def test_a_stale_save_keeps_both_texts(sample: SampleBrain, open_pages: Callable
     assert "Theirs &lt;b&gt;now&lt;/b&gt;." in answer.text
     assert "Mine &amp; &lt;i&gt;yours&lt;/i&gt;.</textarea>" in answer.text
     assert "Save over what is on disk now" in answer.text
+    assert "<del>−Theirs &lt;b&gt;now&lt;/b&gt;.</del>\n<ins>+Mine &amp; &lt;i&gt;yours&lt;/i&gt;.</ins>" in answer.text
     assert sample.text("main/a.md") == "Theirs <b>now</b>.\n"
     again = re.search(r'name="hash" value="([0-9a-f]{64})"', answer.text)
     assert again is not None
@@ -217,15 +218,67 @@ def test_the_budget_refuses_with_numbers_and_keeps_the_text(
 
 
 @pytest.mark.rule("DASH-05", "BUDGET-07")
-def test_dropped_sections_are_told(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
-    """The notice after a save names the dates that step one took out."""
+def test_dropped_sections_are_asked_about_first(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
+    """Nothing is saved before the person has seen the dates and the numbers; the button agrees to just that."""
     sample.manifest("{fileMaxChars: 200}")
     sample.put_memory("main/MEMORY.md", "# Memory\n")
-    client = open_pages()
-    typed = "# Memory\n\n## Memory (2026-08-01)\n\n- " + "a" * 150 + "\n\n## Memory (2026-08-02)\n\n- Kept.\n"
-    answer = _send(client, "/knowledge/main/MEMORY.md", hash=_hash(client, "/knowledge/main/MEMORY.md"), content=typed)
+    client, page = open_pages(), "/knowledge/main/MEMORY.md"
+    second = "## Memory (2026-08-02)\n\n- Kept.\n"
+    typed = "# Memory\n\n## Memory (2026-08-01)\n\n- " + "a" * 150 + "\n\n" + second
+    opened = _hash(client, page)
+    asked = _send(client, page, hash=opened, content=typed)
 
-    assert "were dropped: 2026-08-01." in _text(client.get(answer.headers["location"]).text)
+    assert asked.status_code == 409
+    assert f"the text has {len(typed)} chars, and main/MEMORY.md may have 200." in _text(asked.text)
+    assert "this dated section goes: 2026-08-01." in _text(asked.text)
+    assert ">Save and drop them</button>" in asked.text
+    assert f"{typed}</textarea>" in asked.text
+    assert sample.text("main/MEMORY.md") == "# Memory\n"
+    assert client.get("/activity", headers=JSON).json()["log"]["rows"] == []
+    agreed = re.search(r'name="agreed" value="([0-9a-f]{64})"', asked.text)
+    assert agreed is not None
+
+    other = typed.replace("Kept.", "Kept. " + "b" * 190)  # drops both, which nobody has agreed to
+    again = _send(client, page, hash=opened, content=other, agreed=agreed[1])
+    assert (again.status_code, sample.text("main/MEMORY.md")) == (409, "# Memory\n")
+    assert "these dated sections go: 2026-08-01, 2026-08-02." in _text(again.text)
+
+    saved = _send(client, page, hash=opened, content=typed, agreed=agreed[1])
+    assert "were dropped: 2026-08-01." in _text(client.get(saved.headers["location"]).text)
+    assert sample.text("main/MEMORY.md") == f"# Memory\n\n{second}"
+
+
+@pytest.mark.rule("DASH-05")
+def test_a_program_agrees_to_what_is_dropped(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
+    """Without the field the answer is 409 with what would go; with it the save is made. A new file is asked about too."""
+    sample.manifest("{fileMaxChars: 60}")
+    client, page = open_pages(), "/knowledge/main/MEMORY.md"
+    typed = "## Memory (2026-08-01)\n\n- " + "a" * 50 + "\n\n# Memory\n"
+    asked = _send(client, page, headers=JSON, hash="absent", content=typed)
+    drop = asked.json()["drop"]
+    new = _send(client, "/knowledge/main/new", name="MEMORY", content=typed)
+
+    assert (asked.status_code, new.status_code) == (409, 409)
+    assert (drop["dates"], drop["chars"], drop["charsAfter"], drop["fileMaxChars"]) == (
+        ["2026-08-01"],
+        len(typed),
+        len("# Memory\n"),
+        60,
+    )
+    assert f'name="agreed" value="{drop["agreed"]}"' in new.text
+    made = _send(client, page, headers=JSON, hash="absent", content=typed, agreed=drop["agreed"])
+    assert (made.status_code, sample.text("main/MEMORY.md")) == (200, "# Memory\n")
+
+
+def test_a_person_is_told_of_no_tool(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:
+    """What is refused over the budget or is not there names no way that only an agent has."""
+    sample.manifest("{fileMaxChars: 60}")
+    client = open_pages()
+    refused = _send(client, "/knowledge/main/MEMORY.md", headers=JSON, hash="absent", content="x" * 100).json()
+    gone = _send(client, "/knowledge/main/gone.md", headers=JSON, hash="0" * 64, action="delete").json()
+
+    assert refused["message"].endswith("no dated section is left to drop. Shorten curated sections first.")
+    assert gone["message"] == "There is no file main/gone.md; nothing was changed."
 
 
 def test_a_new_file_and_its_refusals(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:

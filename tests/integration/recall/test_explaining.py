@@ -54,6 +54,8 @@ def brain(searched: SearchedBrain) -> SearchedBrain:
         ("memory/hr/MEMORY.md", [("", "out-of-scope")]),
         ("hr/gone.md", [("", "out-of-scope")]),
         ("main/gone.md", [("", "not-indexed")]),
+        ("good ANCHOR", [("anchor good", "shown")]),
+        ("fair best", [("", "not-indexed")]),
         ("no note says this", [("", "not-indexed")]),
         ("anchor of hr canary", [("", "not-indexed")]),
     ],
@@ -67,6 +69,18 @@ def test_reasons(brain: SearchedBrain, target: str, expected: list[tuple[str, st
         told = reasons(found)
         assert told[: len(expected)] == expected
         assert all(each.reason in SENTENCES for each in found.explanations or ())
+
+
+@pytest.mark.rule("RECALL-01")
+def test_a_text_that_no_note_holds_is_told_as_that(brain: SearchedBrain) -> None:
+    """For a text the sentence speaks of texts and words; only for a path does it name the path and the index."""
+    of_text, of_path = (
+        brain.agent().memory.explain("anchor", target=target).explanations[0].to_json()["message"]
+        for target in ("fair best", "main/gone.md")
+    )
+
+    assert of_text == "No note in reach holds this text, and none holds all of these words."
+    assert "look at the path, or run omnislash index sync" in of_path
 
 
 @pytest.mark.rule("RECALL-06", "RECALL-07")

@@ -13,6 +13,8 @@ from omnislash.index.embedders.ports import EmbedderUnavailableError
 from omnislash.testing.embedders import CountingEmbedder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from omnislash.index.embedders.ports import Vectors
 
 
@@ -34,6 +36,19 @@ class Broken(CountingEmbedder):
     def embed_query(self, text: str) -> Vectors:
         message = f"no model for {len(text)} characters"
         raise EmbedderUnavailableError(message)
+
+
+class Untouched(CountingEmbedder):
+    """Is not to be loaded."""
+
+    def load(self) -> None:
+        pytest.fail("it was loaded")
+
+    def embed_query(self, text: str) -> Vectors:
+        pytest.fail(f"it was asked about {text}")
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        pytest.fail(f"it was asked about {texts}")
 
 
 @pytest.mark.rule("RECALL-11", "RECALL-O8")
@@ -64,3 +79,15 @@ def test_its_own_failure_is_passed_on() -> None:
     """What the model says about itself is not covered up by the clock."""
     with pytest.raises(EmbedderUnavailableError, match="no model for 3 characters"):
         Hurried(Broken(), patience_s=5).embed_query("key")
+
+
+@pytest.mark.rule("RECALL-11")
+def test_no_time_begins_nothing() -> None:
+    """Without any patience the model is neither loaded nor asked, so that words have the processor for themselves."""
+    hurried = Hurried(Untouched(), patience_s=0.0)
+
+    hurried.load()
+    with pytest.raises(EmbedderUnavailableError, match="worker"):
+        hurried.embed_query("key")
+    with pytest.raises(EmbedderUnavailableError, match="worker"):
+        hurried.embed_passages(["key"])

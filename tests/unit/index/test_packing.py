@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnislash.index.packing import NOTE, PENDING, Packed, checksum, hash_term, pack_terms
+from omnislash.index.packing import NOTE, PENDING, Packed, checksum, find_runs, hash_term, pack_terms
 
 
 def make_packed() -> Packed:
@@ -59,3 +59,11 @@ def test_a_term_has_the_same_id_in_every_process() -> None:
     assert hash_term("tide") == hash_term("tide")
     assert len({hash_term(f"word{number}") for number in range(10_000)}) == 10_000
     assert hash_term("\ud800") != hash_term("")
+
+
+@pytest.mark.parametrize(
+    ("ordered", "begins"), [([], []), ([7], [0]), ([3, 3, 3], [0]), ([1, 1, 2, 5, 5], [0, 2, 3]), ([1, 2], [0, 1])]
+)
+def test_runs_of_equal_values(ordered: list[int], begins: list[int]) -> None:
+    """Each value of a sorted array begins once."""
+    assert find_runs(np.array(ordered, np.uint64)).tolist() == begins
