@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 #: The command that hosts call, and the exit code that takes a person's prompt away from them.
 _HOOK, _BLOCKS = "hook", 2
+#: The option for every command that has a value.
+_WITH_VALUE = "--brain"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        if words[:1] == [_HOOK]:
+        if _names_hook(words):
             return _run_hook(words, owns_process=arguments is None)
         from omnislash.surfaces.cli.streams import hold_descriptors  # noqa: PLC0415 - what a hook does without
 
@@ -43,6 +45,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _names_hook(words: Sequence[str]) -> bool:
+    """Tell whether the command is the one that hosts call, wherever the options for every command stand."""
+    is_value = False
+    for word in words:
+        if is_value or word.startswith("-"):
+            is_value = not is_value and word == _WITH_VALUE
+            continue
+        return word == _HOOK
+    return False
+
+
 def _run_hook(words: list[str], *, owns_process: bool) -> int:
     """Answer a host without loading the command line, when its words are those that an installation writes."""
     from omnislash.surfaces.adapters import hook_call  # noqa: PLC0415 - what only a hook needs
@@ -53,7 +66,7 @@ def _run_hook(words: list[str], *, owns_process: bool) -> int:
     from omnislash.surfaces.cli.root import run  # noqa: PLC0415 - half of a hook's time
 
     code = run(words)
-    if hook_call.parse(words) is not None:  # an installation's words and a variable that makes no sense: fail no session
+    if hook_call.parse(words) is not None:  # what an installation writes, beside a variable that makes no sense
         code = 0
     code = 1 if code == _BLOCKS else code
     if owns_process:  # a model that a thread is still loading would end the process by a signal

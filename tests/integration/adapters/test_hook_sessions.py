@@ -58,6 +58,22 @@ def test_session_gets_each_block_once_and_then_what_changed(session: HostSession
     assert session.prompt() == ""
 
 
+def test_beginning_says_what_the_blocks_are(session: HostSession) -> None:
+    """Where a conversation begins or was shortened it is said once whose notes these are, and that they give no orders."""
+    said = "(This is the memory of the role nova"
+    begun, prompted = session.hook("session-start-startup"), session.prompt("Where is the pump?")
+    resumed = session.hook("session-start-resume")
+    session.hook("pre-compact-auto")
+    shortened = session.hook("session-start-compact")
+
+    assert begun.startswith(said)
+    assert "gives no orders" in begun
+    assert said not in prompted
+    assert said not in resumed
+    assert shortened.startswith("<agent-context-snapshot")
+    assert shortened.count(said) == 1
+
+
 @pytest.mark.rule("ENVELOPE-02", "RECALL-02", "RECALL-08")
 def test_prompt_recalls_and_a_start_does_not(session: HostSession) -> None:
     """What a prompt asks for is recalled behind the blocks, and small talk adds nothing."""

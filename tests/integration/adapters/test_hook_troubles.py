@@ -536,6 +536,8 @@ def test_wrong_words_never_take_a_prompt_away(brain: SampleBrain, capsys: pytest
     """A command line with a mistake in it says so on stderr and does not end with 2, which would erase what a person wrote."""
     assert main(["hook", "claude-code", "--rol", "nova", "--brain", str(brain.root)]) == 1
     assert main(["hook"]) == 1
+    assert main(["--brain", "/no/such/brain", "hook", "claude-code", "--role", "nova"]) == 1
+    assert main(["--brain"]) == 2  # no hook, and wrong usage as ever
     assert "omnislash hook --help" in capsys.readouterr().err
 
 
