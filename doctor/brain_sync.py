@@ -37,7 +37,7 @@ class BrainSyncCheck(Check):
 
     id = "brain-sync"
     title = "Brain-sync"
-    protects = "Memory that one believes to be committed and pushed, while brain-sync has stopped."
+    protects = "Memory that you believe to be committed and pushed is, and brain-sync has not stopped unseen."
     group = Group.MACHINE
 
     def conclude(self, brain: Examined) -> Iterator[Finding]:

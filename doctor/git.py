@@ -66,7 +66,7 @@ class GitCheck(Check):
 
     id = "git"
     title = "Git"
-    protects = "Memory that is not committed, that git ignores, or that half a merge has mixed up."
+    protects = "All memory is committed, none of it is ignored by git, and no half a merge has mixed it up."
     group = Group.MACHINE
     reads_files = True
 

@@ -41,7 +41,7 @@ class RunsCheck(Check):
 
     id = "runs"
     title = "Heartbeats and hooks"
-    protects = "Heartbeats and hooks that came to nothing without anybody noticing."
+    protects = "No heartbeat and no hook comes to nothing without anybody noticing."
     group = Group.MACHINE
 
     def conclude(self, brain: Examined) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ class SearchIndexCheck(Check):
 
     id = "search-index"
     title = "Search index"
-    protects = "Searches that miss notes, because the index is damaged, of other settings, or behind the files."
+    protects = "No search misses notes because the index is damaged, of other settings, or behind the files."
     group = Group.MACHINE
     reads_files = True
 

@@ -65,7 +65,7 @@ class WriteQueueCheck(Check):
 
     id = "write-queue"
     title = "Write queue"
-    protects = "Writes that were promised and are stuck: no worker, a damaged queue, a crash in the middle."
+    protects = "No promised write is stuck for want of a worker, by a damaged queue, or since a crash in the middle."
     group = Group.MACHINE
 
     def conclude(self, brain: Examined) -> Iterator[Finding]:

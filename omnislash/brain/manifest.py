@@ -81,7 +81,8 @@ class ConsolidatedLine:
 
     #: Levels of the ladder, as listed.
     periods: tuple[Level, ...] = required(
-        ListOf(Choice(get_args(Level)), filled=True, distinct=True), text="Write the levels, for example [week, month]."
+        ListOf(Choice(get_args(Level)), filled=True, distinct=True),
+        text="Choose the levels that get summaries, for example week and month.",
     )
     #: Name of the model; None = that of the block above.
     model_ref: str | None = setting(FILLED, text="Model that writes this line's summaries.", default=None)

@@ -14,11 +14,14 @@ import numpy as np
 from omnislash.core import scoring
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.core.credentials import mask_secrets
+from omnislash.recall.legs import find_words
 from omnislash.recall.scoped import holding_files
 from omnislash.recall.search import NoteReader, fold_phrase, is_shown, make_hit, shown_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from omnislash.index.live import View
     from omnislash.recall.hits import Hit
@@ -36,7 +39,7 @@ class Reason(StrEnum):
     """Why a note was shown or not; the first that holds, in this order."""
 
     SHOWN = "shown"
-    #: No file of the index is meant by the target, or no note has the text.
+    #: No file of the index is meant by the target, or no note has the text or all of its words.
     NOT_INDEXED = "not-indexed"
     OUT_OF_SCOPE = "out-of-scope"
     OUTSIDE_DAYS = "outside-days"
@@ -65,6 +68,9 @@ SENTENCES = {
     Reason.NO_ROOM: "recallChars leaves no room for it.",
     Reason.CHANGED: "Its file changed while it was searched.",
 }
+
+#: What `not-indexed` means for a target that is a text and no path.
+_NO_SUCH_TEXT = "No note in reach holds this text, and none holds all of these words."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +102,19 @@ class Explanation:
     #: What spoke for and against it, in one sentence; None where `recallGate` asked for no evidence.
     evidence: str | None = None
 
+    @property
+    def message(self) -> str:
+        """What the reason means, as a sentence."""
+        is_text = self.reason is Reason.NOT_INDEXED and not self.path.endswith(SUFFIX)
+        return _NO_SUCH_TEXT if is_text else SENTENCES[self.reason]
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields in camelCase; None where nothing is known."""
         return {
             "path": mask_secrets(self.path),
             "span": list(self.span) if self.span else None,
             "reason": self.reason.value,
-            "message": SENTENCES[self.reason],
+            "message": self.message,
             "position": self.position,
             "score": self.score,
             "meaning": self.meaning,
@@ -134,7 +146,7 @@ def explain(
         view: The index that was searched.
         scored: What the search made of it.
         hits: What it found.
-        target: A path as tools use it, or a text that a note has; None for the hits alone.
+        target: A path as tools use it, a text that a note has, or the words of one; None for the hits alone.
         withheld: Hits that were not shown after all, with the reason.
         evidence: What spoke for and against each hit, in words, where the gate asked for it.
     """
@@ -175,7 +187,11 @@ class _Explainer:
         return bool(located) and not any(ref.holds(each) for ref in self._scored.request.refs for each in located)
 
     def find(self, target: str) -> list[int]:
-        """Return the notes in scope that a target means: those of a path, else those that have the text; best first."""
+        """Return the notes in scope that a target means, best first.
+
+        Those of a path; without such a file those that have the text as it is, and without one those that have all of
+        its words, in whatever order.
+        """
         snapshot = self._view.snapshot
         readable = holding_files(self._view, self._scored.request.refs)
         numbers = [
@@ -187,10 +203,20 @@ class _Explainer:
             chosen = np.flatnonzero(np.isin(snapshot.file_of, numbers))
         else:
             wanted = fold_phrase(target)
-            inside = np.flatnonzero(readable[snapshot.file_of]).tolist()
-            chosen = np.array([note for note in inside if self._has(note, wanted)], np.int64)
+            inside = np.flatnonzero(readable[snapshot.file_of])
+            chosen = np.array([note for note in inside.tolist() if self._has(note, wanted)], np.int64)
+            if not chosen.size and not target.endswith(SUFFIX):
+                chosen = np.intersect1d(inside, self._with_all_words(target))
         best: list[int] = chosen[np.lexsort((chosen, -self._scored.score[chosen]))].tolist()
         return best
+
+    def _with_all_words(self, target: str) -> NDArray[np.int64]:
+        """Return the notes of the index that have every word of a text."""
+        matches, _ = find_words(self._view, self._view.stemmer.parse_query(target))
+        found = matches[0].notes if matches else np.array([], np.int64)
+        for more in matches[1:]:
+            found = np.intersect1d(found, more.notes)
+        return found.astype(np.int64)
 
     def _path(self, number: int) -> str | None:
         located = self._view.scanner.locate(self._view.snapshot.files[number].place)

@@ -13,6 +13,7 @@ import json
 import os
 import weakref
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ class Owner:
     address: str | None = None
     #: Version of the protocol it speaks on that socket.
     protocol: int = 0
+
+    @property
+    def since_shown(self) -> str:
+        """When it took the lock, to the minute, as a person reads it."""
+        try:
+            return datetime.fromisoformat(self.since).isoformat(" ", "minutes")
+        except ValueError:
+            return self.since
 
 
 def _try_lock(descriptor: int) -> bool:

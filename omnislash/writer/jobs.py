@@ -49,6 +49,8 @@ class WriteFileRequest:
     expect_hash: str | None = None
     #: True when the content has the file's own byte order mark, line ends and end: every character is saved as it is.
     is_exact: bool = False
+    #: SHA-256 of what a person agreed to have saved with dated sections dropped; None when nobody was asked.
+    agreed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def _plan_priority(job: Job, entry: _Entry, files: FileView, settings: WriterSet
     daily = () if standing else (_daily_change(entry, files),)
     before = decode(files.read(entry.memory))
     added = add_entry(parse_memory(before), entry.content, on=entry.at.date())
-    fitted = fit(added.text, before=before, line=job.line, settings=settings, protected_at=added.at)
+    fitted = fit(added.text, before=before, line=job.line, settings=settings, protected_at=added.at, is_priority=True)
     if fitted.text is None:
         return _partly(job, entry, daily, fitted)
     appended = None if fitted.events else render_entry(entry.content)

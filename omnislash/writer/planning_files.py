@@ -16,7 +16,7 @@ from omnislash.core.budgets import Reading, count_chars
 from omnislash.core.content import check_content
 from omnislash.core.credentials import find_secret
 from omnislash.core.entries import Entry, match_entries, parse_entries, render_entry
-from omnislash.core.events import MemoryDeleted, MemoryEdited, MemoryEvent
+from omnislash.core.events import MemoryCompacted, MemoryDeleted, MemoryEdited, MemoryEvent
 from omnislash.core.lines import FileKind, check_portable, kind_of
 from omnislash.core.sections import drop_section, find_sections, parse_memory, remove_entry
 from omnislash.core.verdicts import Outcome, Verdict
@@ -68,8 +68,13 @@ def _open(path: ManagedPath, files: FileView) -> _Target | None:
     return None if data is None else _Target(path, data, decode(data))
 
 
-def _missing(path: ManagedPath) -> Plan:
-    return refuse(f"There is no file {path}; nothing was changed. memory_list shows what there is.")
+def _missing(job: Job, path: ManagedPath) -> Plan:
+    return refuse(f"There is no file {path}; nothing was changed.{_hint(job, 'memory_list shows what there is.')}")
+
+
+def _hint(job: Job, sentence: str) -> str:
+    """Return a sentence that names a tool, which helps an agent; a person has none."""
+    return "" if job.actor == "person" else f" {sentence}"
 
 
 def _done(job: Job, path: ManagedPath) -> Plan:
@@ -86,7 +91,7 @@ def plan_edit(job: Job, request: EditRequest, files: FileView, settings: WriterS
         return refusal
     target = _open(request.path, files)
     if target is None:
-        return _missing(request.path)
+        return _missing(job, request.path)
     old, new = (_with_newline(text, target.newline) for text in (request.old, request.new))
     place = _find_once(target, old)
     if isinstance(place, str):
@@ -215,7 +220,18 @@ def plan_write_file(job: Job, request: WriteFileRequest, files: FileView, settin
     if request.expect_hash is not None and request.expect_hash != hash_bytes(data):
         return refuse(_changed_message(request.path, data))
     verb = "Created" if data is None else "Changed"
-    return _save(job, _Target(request.path, data or b"", decode(data)), text, settings, verb=verb)
+    plan = _save(job, _Target(request.path, data or b"", decode(data)), text, settings, verb=verb)
+    return _disagreed(request.path) if _drops_unasked(plan, request.agreed) else plan
+
+
+def _drops_unasked(plan: Plan, agreed: str | None) -> bool:
+    """Tell whether a plan drops dated sections of a MEMORY.md otherwise than a person agreed to."""
+    drops = any(isinstance(event, MemoryCompacted) for event in plan.events)
+    return drops and agreed is not None and hash_bytes(plan.changes[0].after) != agreed
+
+
+def _disagreed(path: ManagedPath) -> Plan:
+    return refuse(f"{path} would lose other dated sections now than you agreed to; nothing was saved. Save it again.")
 
 
 def _like_before(content: str, before: str) -> str:
@@ -248,7 +264,7 @@ def plan_move(job: Job, request: MoveRequest, files: FileView, settings: WriterS
     if source is None:
         if job.resumed and there is not None:
             return Plan(Verdict(Outcome.WRITTEN, (request.target,), _moved_message(request), job=job.id))
-        return _missing(request.source)
+        return _missing(job, request.source)
     plan = _plan_moved(job, request, source, settings)
     if there is None or (job.resumed and plan.changes and plan.changes[0].after == there):
         return plan
@@ -291,7 +307,7 @@ def plan_delete(job: Job, request: DeleteRequest, files: FileView, settings: Wri
     """Return the plan of a `memory_delete`: a file, one entry of it, or one section."""
     target = _open(request.path, files)
     if target is None:
-        return _removed(job, request.path) if job.resumed else _missing(request.path)
+        return _removed(job, request.path) if job.resumed else _missing(job, request.path)
     if request.expect_hash not in {None, hash_part(target.data, request.section)}:
         return refuse(
             f"{request.path} has changed since the deletion was asked for; nothing was deleted. Ask for it again."
@@ -340,7 +356,7 @@ def _plan_entry_deletion(job: Job, target: _Target, wanted: str, settings: Write
         )
     near = [entry for entry in target.entries() if wanted.strip() and wanted.strip() in entry.text]
     listed = "; ".join(f"line {entry.line}: {entry.text.splitlines()[0][:80]}" for entry in near[:_CANDIDATES])
-    hint = f" Entries that contain it: {listed}" if listed else " Re-read the file with memory_read."
+    hint = f" Entries that contain it: {listed}" if listed else _hint(job, "Re-read the file with memory_read.")
     return refuse(f"No entry of {target.path} reads exactly like that; nothing was deleted.{hint}")
 
 

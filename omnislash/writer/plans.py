@@ -155,7 +155,13 @@ class FittedMemory:
 
 
 def fit(
-    after: str, *, before: str, line: LineName, settings: WriterSettings, protected_at: int | None = None
+    after: str,
+    *,
+    before: str,
+    line: LineName,
+    settings: WriterSettings,
+    protected_at: int | None = None,
+    is_priority: bool = False,
 ) -> FittedMemory:
     """Take a new MEMORY.md through the two steps: drop dated sections, then refuse.
 
@@ -165,6 +171,7 @@ def fit(
         line: Whose MEMORY.md it is.
         settings: Holds the budget.
         protected_at: Offset in `after` inside the section that receives the write.
+        is_priority: True for an entry that a priority write adds.
 
     Rules: BUDGET-05 to BUDGET-14, BUDGET-O1 to BUDGET-O4.
     """
@@ -175,7 +182,7 @@ def fit(
         limit = budget.limit or 0
         event = BudgetRefused(file=path, scope=line, chars=result.chars, budget=limit)
         reading = Reading(count_chars(before), budget.limit)
-        message = verdicts.over_budget_message(path, chars=result.chars, budget=limit)
+        message = verdicts.over_budget_message(path, chars=result.chars, budget=limit, is_priority=is_priority)
         return FittedMemory(None, reading, (event,), message)
     reading = Reading(count_chars(result.text), budget.limit)
     sentences = [verdicts.dropped_message(result.dropped)] if result.dropped else []

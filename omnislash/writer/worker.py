@@ -159,7 +159,7 @@ class Worker:
 
     def _taken_message(self) -> str:
         owner = read_owner(self._directory / "writer.lock")
-        who = f"process {owner.pid}, since {owner.since}" if owner else "another process"
+        who = f"process {owner.pid}, since {owner.since_shown}" if owner else "another process"
         return f"A worker of this brain is running already ({who}). Stop it first, or use it as it is."
 
     @property

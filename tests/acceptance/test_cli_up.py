@@ -112,6 +112,10 @@ def test_beside_a_worker_only_the_dashboard_starts(
 
     assert httpx.get(ready["url"] + "/help", follow_redirects=True).status_code == 200
     assert "A worker of this brain runs already" in (brain.parent / "stderr-1").read_text()
+    refused = _run(brain, "up", "--port", ready["url"].rpartition(":")[2].strip("/"))
+    assert refused.returncode == 2
+    assert "--port" in refused.stderr
+    assert "is started" not in refused.stderr
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 0
     assert worker.poll() is None
@@ -158,7 +162,8 @@ def test_a_taken_port_is_one_sentence(brain: Path) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert str(taken) not in done.stderr
-    assert "port" in done.stderr
+    assert "Name another port with --port" in done.stderr
+    assert "The worker writes for" not in done.stderr
     assert done.stdout == ""
 
 

@@ -68,7 +68,8 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(page: Page, dashboard:
 
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.get_by_label("What you typed")).to_have_value("# Mine\n")
-    expect(page.locator("pre")).to_contain_text("# Theirs")
+    expect(page.locator("pre.difference")).to_contain_text("−# Theirs")
+    expect(page.locator("pre:not(.difference)")).to_contain_text("# Theirs")
     assert place.read_text(encoding="utf-8") == "# Theirs\n"
     page.get_by_role("button", name="Save over what is on disk now").click()
     expect(page.locator("#note")).to_contain_text("Mine")

@@ -5,7 +5,7 @@ Rules: DASH-05, BUDGET-05 to BUDGET-07.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.budgets import Reading, count_chars
@@ -44,7 +44,7 @@ class Drop:
         return (
             f"Not saved yet: the text has {self.chars} chars, and {self.path} may have {self.reading.limit}. "
             f"If you save it, {sections}: {listed}. MEMORY.md is then {self.reading.render()}. "
-            "Shorten the text to keep them, or save and drop them."
+            "Shorten the text to keep everything, or save and drop what is named."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +61,8 @@ class Drop:
 def preview_drop(ports: Ports, job: Job, request: WriteFileRequest) -> Drop | None:
     """Return what a save would drop, planned as the writer plans it; None when it drops nothing or would be refused."""
     try:
-        plan = plan_job(job, BatchView(ports.files, UnitCache()), writer_settings(ports.config()))
+        unasked = replace(job, request=replace(request, agreed=None))
+        plan = plan_job(unasked, BatchView(ports.files, UnitCache()), writer_settings(ports.config()))
     except OmnislashError:  # the writer meets the same and says it
         return None
     found = next((event for event in plan.events if isinstance(event, MemoryCompacted)), None)

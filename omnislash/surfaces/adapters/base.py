@@ -118,6 +118,8 @@ class HostFile:
     keys: tuple[str, ...]
     #: Permissions of the file when we make it.
     mode: int = 0o644
+    #: Every way to an object in this file that may hold an entry of ours, of other scopes too; None stands for any key.
+    places: tuple[tuple[str | None, ...], ...] = ()
 
 
 class Host(Protocol):
@@ -152,8 +154,12 @@ class Host(Protocol):
     def files(self, scope: Scope, project: Path, environment: Mapping[str, str]) -> tuple[HostFile, ...]:
         """Return the files of a scope: the one with the hooks first, then the one with the server."""
 
+    @property
+    def next_step(self) -> str:
+        """What a person has to do after an installation, as a sentence."""
+
     def scope_notes(self, scope: Scope, project: Path) -> list[str]:
-        """Return what a person should know or do after an installation, as sentences."""
+        """Return what a person should know about an installation in a scope, as sentences."""
 
 
 #: Where each host is made, by its id: a new host is a line here and a module beside this one.

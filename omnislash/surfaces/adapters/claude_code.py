@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 #: Its events that we are called at, with the seconds after which it ends a call.
 #: A call has a shorter limit of its own; these only end one that hangs.
 HOOK_LIMITS: Final = {"SessionStart": 15, "UserPromptSubmit": 15, "PreCompact": 10, "Stop": 10, "SessionEnd": 10}
+#: The ways to the servers of every project and to those of one, whose name is any.
+_SERVERS: Final = "mcpServers"
+_PROJECTS: Final = "projects"
+_STATE_PLACES: Final = ((_SERVERS,), (_PROJECTS, None, _SERVERS))
 #: What a repository's `.git` file begins with in a linked working tree.
 _GITDIR: Final = "gitdir:"
 
@@ -54,6 +58,7 @@ class ClaudeCode:
 
     id = "claude-code"
     title = "Claude Code"
+    next_step = "Start a new session of Claude Code: a running one goes on without it."
     hook_limits: Mapping[str, int] = HOOK_LIMITS
     most_chars: int | None = MOST_CHARS
 
@@ -99,21 +104,21 @@ class ClaudeCode:
         named = environment.get("CLAUDE_CONFIG_DIR")
         home = Path(environment.get("HOME") or Path.home())
         own, state = (Path(named), Path(named)) if named else (home / ".claude", home)
-        servers = ("mcpServers",)
         if scope is Scope.USER:
             settings = own / "settings.json"
         else:
             settings = project / ".claude" / ("settings.json" if scope is Scope.PROJECT else "settings.local.json")
         if scope is Scope.PROJECT:
-            server = HostFile(part=Part.SERVER, path=project / ".mcp.json", keys=servers)
+            server = HostFile(part=Part.SERVER, path=project / ".mcp.json", keys=(_SERVERS,))
         else:
-            keys = servers if scope is Scope.USER else ("projects", _name_project(project), *servers)
-            server = HostFile(part=Part.SERVER, path=state / ".claude.json", keys=keys, mode=0o600)
+            keys = (_SERVERS,) if scope is Scope.USER else (_PROJECTS, _name_project(project), _SERVERS)
+            path = state / ".claude.json"
+            server = HostFile(part=Part.SERVER, path=path, keys=keys, mode=0o600, places=_STATE_PLACES)
         return (HostFile(part=Part.HOOKS, path=settings, keys=("hooks",)), server)
 
     def scope_notes(self, scope: Scope, project: Path) -> list[str]:
-        """Return what a person should know or do next."""
-        notes = ["Start a new session of Claude Code: a running one goes on without it."]
+        """Return what a person should know about a scope."""
+        notes = []
         if scope is not Scope.USER:
             notes.append(f"It counts for sessions that are started in {project}, not in a directory below it.")
         if scope is Scope.PROJECT:

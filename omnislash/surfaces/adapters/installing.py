@@ -1,7 +1,7 @@
 """Putting our entries into a host's files, and taking them out again, so that nothing of its owner is lost.
 
 1. Every file is read and judged before any is changed.
-2. The bytes of each file that will change are backed up, and a receipt says how to go back.
+2. The bytes of each file that will change are backed up, and a receipt of the entry says how to go back.
 3. Each file is replaced in one step, and only when it is still what the change was made from; when somebody saved it
    meanwhile, everything is planned again.
 4. When a later file can't be written, the earlier ones go back to what they were.
@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import StorageError, UsageError
 from omnislash.store.disk import Disk
+from omnislash.store.hashing import hash_bytes
 from omnislash.store.lone_files import (
     FileChangedError,
     lone_error,
@@ -30,6 +32,7 @@ from omnislash.surfaces.adapters.planning import NOTHING_DONE, plan_install, pla
 from omnislash.surfaces.adapters.receipts import (
     Receipt,
     Receipts,
+    WayBack,
     make_directories,
     missing_directories,
     remove_directories,
@@ -128,7 +131,7 @@ class Work:
     def _receipts(self, change: Change) -> Receipts | None:
         if self._brain is not None:
             return Receipts(self._brain, self._host.id, self._disk)
-        return receipts_of(change.loaded, self._host, self._disk)
+        return receipts_of(change.loaded.found.entries, self._host, self._disk)
 
     def _prepare(self, change: Change) -> Path | None:
         """Back a file up, and write down how to go back; return the backup."""
@@ -136,7 +139,7 @@ class Work:
         try:
             backup = None if loaded.data is None else self._back_up(loaded, loaded.data, receipts)
             if change.receipt is not None and receipts is not None:
-                receipts.write(loaded.target, _complete(change.receipt, loaded, backup))
+                receipts.write(self._complete(change, change.receipt, receipts, backup))
         except OSError as error:
             raise _unchanged(lone_error(error, loaded.file.path, doing="backed up")) from error
         return backup
@@ -147,6 +150,34 @@ class Work:
         place = loaded.target.with_name(f"{loaded.target.name}.omnislash-backup-{self._stamp}")
         write_new(place, data, mode=0o600, disk=self._disk)
         return place
+
+    def _complete(self, change: Change, receipt: Receipt, receipts: Receipts, backup: Path | None) -> Receipt:
+        """Return the receipt of a new entry with what is known only now; a renewed one stays."""
+        loaded = change.loaded
+        if loaded.found.entries:
+            return receipt
+        own = WayBack(after=hash_bytes(change.after), restore=None if backup is None else backup.name)
+        first = self._follow_first(change, receipts) if loaded.found.elsewhere else own
+        made = dict.fromkeys([*receipt.made, *map(str, missing_directories(loaded.target.parent))])
+        return replace(receipt, own=own, first=first, made=tuple(sorted(made, key=len)))
+
+    def _follow_first(self, change: Change, receipts: Receipts) -> WayBack | None:
+        """Return the way to what was there before the first entry of ours, from one that shares the file.
+
+        Its bytes are kept in this brain too, for the other brain may go.
+        """
+        loaded, after = change.loaded, hash_bytes(change.after)
+        for sharer in change.sharers:
+            way = sharer.receipt.first
+            if way is None or way.after != hash_bytes(loaded.data):
+                continue
+            if way.restore is None or sharer.receipts.brain == receipts.brain:
+                return replace(way, after=after)
+            data = sharer.receipts.read_backup(way.restore)
+            if data is not None:
+                place = receipts.back_up(loaded.target, data, stamp=self._stamp)
+                return WayBack(after=after, restore=place.name)
+        return None
 
     def _apply(self, change: Change) -> None:
         loaded, disk = change.loaded, self._disk
@@ -189,9 +220,15 @@ class Work:
             replace_lone(loaded.target, before=change.after, after=loaded.data, disk=self._disk)
 
     def _settle(self, change: Change) -> None:
-        """Forget what is not needed any more."""
+        """Forget what is not needed any more, and keep the ways back of others in the file open."""
+        loaded, after = change.loaded, hash_bytes(change.after)
         if change.receipt is None and (receipts := self._receipts(change)) is not None:
-            receipts.drop(change.loaded.target)
+            receipts.drop(loaded.target, loaded.file.keys)
+        for sharer in change.sharers:
+            way = sharer.receipt.first
+            if way is not None and way.after == hash_bytes(loaded.data):
+                with contextlib.suppress(OSError):  # without it, a later uninstall takes the entry out alone
+                    sharer.receipts.write(replace(sharer.receipt, first=replace(way, after=after)))
         if change.after is None:
             remove_directories(change.unmade, disk=self._disk)
 
@@ -206,14 +243,6 @@ def describe_rest(stuck: Sequence[Path]) -> str:
         return NOTHING_DONE
     names = " and ".join(map(str, stuck))
     return f"{names} is changed already and could not be put back: run the same command again, or `hooks uninstall`."
-
-
-def _complete(receipt: Receipt, loaded: Loaded, backup: Path | None) -> Receipt:
-    """Return the receipt of a first installation with what is known only now; a renewed one stays."""
-    if loaded.found.entries:
-        return receipt
-    made = tuple(map(str, missing_directories(loaded.target.parent)))
-    return replace(receipt, restore=None if backup is None else backup.name, made=made)
 
 
 def install(where: Where, entry: Entry, *, stamp: str, disk: Disk | None = None) -> list[Done]:
@@ -231,7 +260,7 @@ def install(where: Where, entry: Entry, *, stamp: str, disk: Disk | None = None)
 
 
 def uninstall(where: Where, *, stamp: str, disk: Disk | None = None) -> list[Done]:
-    """Take our entries out of the files of a scope, and return what became of each.
+    """Take the entry of a scope out of its files, and return what became of each.
 
     Raises:
         ConfigError, StorageError: As planning and carrying out say; the sentence says what is the case.

@@ -52,6 +52,8 @@ class Found:
     entries: tuple[Entry, ...]
     #: Every place has one: each moment that we are called at, or the server.
     is_complete: bool
+    #: Those of other scopes and projects in the same file, by the keys that lead to what holds them.
+    elsewhere: tuple[tuple[tuple[str, ...], Entry], ...] = ()
 
 
 # -- commands --------------------------------------------------------------------------------------------------------
@@ -136,7 +138,8 @@ def find(host: Host, file: HostFile, text: str) -> Found:
     text = _fill(text)
     if file.part is Part.SERVER:
         found = [hit.entry for hit in _servers(text, file)]
-        return Found(entries=tuple(dict.fromkeys(found)), is_complete=bool(found))
+        others = tuple(dict.fromkeys(_elsewhere(text, file)))
+        return Found(entries=tuple(dict.fromkeys(found)), is_complete=bool(found), elsewhere=others)
     hits = list(_hooks(host, text))
     entries = tuple(dict.fromkeys(hit.entry for hit in hits))
     return Found(entries=entries, is_complete={hit.event for hit in hits} >= set(host.hook_limits))
@@ -237,6 +240,27 @@ def _servers(text: str, file: HostFile) -> Iterator[_Hit]:
     index = _index_of(node, SERVER)
     if index is not None and (entry := _read_server(text, node.elements[index].node)) is not None:
         yield _Hit(entry, SERVER, (*way, (node, index)))
+
+
+def _elsewhere(text: str, file: HostFile) -> Iterator[tuple[tuple[str, ...], Entry]]:
+    """Yield our servers of other scopes and projects; what has another form holds none."""
+    for place in file.places:
+        for keys, node in _lead(parse(text), place):
+            server = node.get(SERVER)
+            if keys != file.keys and server is not None and (entry := _read_server(text, server)) is not None:
+                yield keys, entry
+
+
+def _lead(
+    node: Node, place: tuple[str | None, ...], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Yield every node that a way leads to, with its keys."""
+    if not place:
+        yield keys, node
+        return
+    for each in node.elements:
+        if each.key is not None and place[0] in {None, each.key}:
+            yield from _lead(each.node, place[1:], (*keys, each.key))
 
 
 def _index_of(node: Node, key: str) -> int | None:

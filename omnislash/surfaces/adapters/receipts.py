@@ -2,6 +2,8 @@
 
 All of it lies in the brain's `.omnislash/`, which git never sees: a host's settings may hold keys.
 A backup is never overwritten and never removed.
+
+Several entries may stand in one file, each at its own keys and with a receipt of its own, perhaps in another brain.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.store.hashing import hash_bytes
@@ -17,10 +20,10 @@ from omnislash.store.locks import make_lock_directory
 from omnislash.store.lone_files import read_lone, remove_lone, replace_lone, write_new
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from omnislash.store.disk import Disk
 
+#: The file that makes a directory a brain.
+SIGN: Final = "omnislash.yaml"
 _STATE: Final = ".omnislash"
 _BACKUPS: Final = "backups"
 _HOSTS: Final = "hosts"
@@ -31,26 +34,41 @@ _TRIES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """How a file gets bytes that it had before; open as long as it is what we left."""
+
+    #: Hash of the bytes that we left.
+    after: str
+    #: Name of the backup with the bytes to go back to; None when there was no file.
+    restore: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What was done to one file of a host."""
+    """What was done to one file of a host for one entry."""
 
     #: The file.
     file: str
-    #: True when it was there before.
+    #: The keys that lead to the object that holds the entry.
+    keys: tuple[str, ...]
+    #: True when the file was there before the first entry of ours.
     existed: bool
-    #: Hash of the bytes that we left; while it holds, nobody has changed the file since.
-    after: str
-    #: Name of the backup with the bytes to go back to; None when there was no file, or nothing to go back to.
-    restore: str | None = None
+    #: To what was there before this entry; None when somebody changed the file before the entry was renewed.
+    own: WayBack | None = None
+    #: To what was there before the first entry of ours, for when no other is left; it follows each change of ours.
+    first: WayBack | None = None
     #: Keys of objects and lists that were there before, and empty.
     kept: tuple[tuple[str, ...], ...] = ()
-    #: Directories that were made for the file, outermost first.
+    #: Directories that were made for the file, by whichever entry of ours, outermost first.
     made: tuple[str, ...] = ()
 
-    @property
-    def can_restore(self) -> bool:
-        """Tell whether what was before is known byte for byte."""
-        return self.restore is not None or not self.existed
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharer:
+    """Another entry of ours in a file, and what is kept of it."""
+
+    receipts: Receipts
+    receipt: Receipt
 
 
 class Receipts:
@@ -58,31 +76,31 @@ class Receipts:
 
     def __init__(self, brain: Path, host: str, disk: Disk) -> None:
         """Name the brain and the host; nothing is made yet."""
+        self.brain = brain
         self._state = brain / _STATE
         self._host = host
         self._disk = disk
 
-    def _place(self, target: Path) -> Path:
-        return self._state / _HOSTS / f"{self._host}-{hash_bytes(os.fsencode(target))[:16]}.json"
+    def _place(self, target: Path, keys: tuple[str, ...]) -> Path:
+        named = b"\0".join([os.fsencode(target), *(key.encode("utf-8", "surrogatepass") for key in keys)])
+        return self._state / _HOSTS / f"{self._host}-{hash_bytes(named)[:16]}.json"
 
-    def read(self, target: Path) -> Receipt | None:
-        """Return what was done to a file; None when nothing is known, or what is kept makes no sense."""
+    def read(self, target: Path, keys: tuple[str, ...]) -> Receipt | None:
+        """Return what was done to a file for an entry; None when nothing is known, or what is kept makes no sense."""
         try:
-            kept: dict[str, Any] = json.loads(read_lone(self._place(target)) or b"{}")
-            receipt = Receipt(**kept)
-            receipt = replace(receipt, kept=tuple(tuple(path) for path in receipt.kept), made=tuple(receipt.made))
-        except (OSError, ValueError, TypeError):
+            receipt = _parse(json.loads(read_lone(self._place(target, keys)) or b"{}"))
+        except (OSError, ValueError, TypeError, LookupError):
             return None
-        return receipt if receipt.file == str(target) else None
+        return receipt if (receipt.file, receipt.keys) == (str(target), keys) else None
 
-    def write(self, target: Path, receipt: Receipt) -> None:
-        """Keep what is done to a file.
+    def write(self, receipt: Receipt) -> None:
+        """Keep what is done to a file for an entry.
 
         Raises:
             OSError: The disk said no.
         """
-        place = self._place(target)
-        data = json.dumps(asdict(receipt), ensure_ascii=False, indent=2).encode() + b"\n"
+        place = self._place(Path(receipt.file), receipt.keys)
+        data = json.dumps(asdict(receipt), indent=2).encode() + b"\n"
         self._make(place.parent)
         there = read_lone(place)
         if there is None:
@@ -90,9 +108,9 @@ class Receipts:
         elif there != data:
             replace_lone(place, before=there, after=data, disk=self._disk)
 
-    def drop(self, target: Path) -> None:
-        """Forget what was done to a file; one that can't be removed does no harm."""
-        place = self._place(target)
+    def drop(self, target: Path, keys: tuple[str, ...]) -> None:
+        """Forget what was done to a file for an entry; a receipt that can't be removed does no harm."""
+        place = self._place(target, keys)
         with contextlib.suppress(OSError):
             there = read_lone(place)
             if there is not None:
@@ -130,6 +148,24 @@ class Receipts:
         with contextlib.suppress(FileExistsError):
             if not hidden.exists():
                 write_new(hidden, b"*\n", mode=0o644, disk=self._disk)
+
+
+def _parse(kept: dict[str, Any]) -> Receipt:
+    return Receipt(
+        file=kept["file"],
+        keys=tuple(kept["keys"]),
+        existed=bool(kept["existed"]),
+        own=_parse_way(kept["own"]),
+        first=_parse_way(kept["first"]),
+        kept=tuple(tuple(path) for path in kept["kept"]),
+        made=tuple(map(str, kept["made"])),
+    )
+
+
+def _parse_way(kept: dict[str, Any] | None) -> WayBack | None:
+    if kept is None:
+        return None
+    return WayBack(after=kept["after"], restore=None if kept["restore"] is None else str(kept["restore"]))
 
 
 def missing_directories(directory: Path) -> list[Path]:

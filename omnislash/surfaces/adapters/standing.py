@@ -14,7 +14,8 @@ from omnislash.store.lone_files import read_lone
 from omnislash.surfaces.adapters.base import Scope
 from omnislash.surfaces.adapters.hook_log import LOG_FILE
 from omnislash.surfaces.adapters.json_settings import describe_oddities
-from omnislash.surfaces.adapters.planning import SIGN, Where, load
+from omnislash.surfaces.adapters.planning import Where, load
+from omnislash.surfaces.adapters.receipts import SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -84,13 +84,12 @@ def install(settings: Settings, /, host: str, role: str, heartbeat: str | None, 
     installing.check_entry(entry)
     if options["dry_run"]:
         changes = planning.plan_install(where, entry, Disk())
-        return hooks_showing.show_plan(settings, where, changes, notes=_notes(where, entry, changes))
+        notes = _notes(where, entry, changes)
+        return hooks_showing.show_plan(settings, where, changes, notes=notes)
     done = installing.install(where, entry, stamp=_stamp(settings))
-    changes = [each.change for each in done]
     with naming("it is installed"):
-        hooks_showing.tell_installed(
-            settings, where, entry, tools=tools, done=done, notes=_notes(where, entry, changes)
-        )
+        notes = [*_notes(where, entry, [each.change for each in done]), where.host.next_step]
+        hooks_showing.tell_installed(settings, where, entry, tools=tools, done=done, notes=notes)
     return 0
 
 

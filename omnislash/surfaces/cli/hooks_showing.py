@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from omnislash.surfaces.cli.output import print_json, print_line
+from omnislash.surfaces.cli.output import command_name, print_json, print_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def tell_installed(
     print_line(f"  Tools of its MCP server: {', '.join(tools) or 'none, the role is granted none'}.")
     for note in notes:
         print_line(f"  {note}")
-    print_line(f"  Take it out again with: omnislash hooks uninstall {where.host.id} --scope {where.scope.value}")
+    print_line(f"  Take it out again with: {command_name(elsewhere=True)} {where.describe_removal()}")
 
 
 def tell_uninstalled(settings: Settings, where: Where, done: Sequence[Done]) -> None:
@@ -152,7 +152,9 @@ def _show_entry(view: EntryView) -> None:
         print_line(f"  starts {view.entry.program[0]}, which is not there; install it again.", fg="red")
     if not view.has_brain:
         print_line("  The brain is not there.", fg="red")
-    elif not view.is_warm:
+    elif view.is_warm:
+        print_line("  A worker runs: it answers the hooks.")
+    else:
         print_line("  No worker runs: a hook opens the brain itself.")
     if view.last_line:
         print_line(f"  last noted: {view.last_line}")

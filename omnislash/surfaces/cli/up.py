@@ -67,17 +67,21 @@ def _run(brain: Brain, settings: Settings, binding: Binding | None, asked_to_sto
         logs.open_logs(quiet=settings.quiet) as add_file,
         _be_worker(brain, add_file, is_needed=binding is None) as is_worker,
     ):
-        if is_worker:
-            logs.say_started(brain.root)
-        else:
+        if not is_worker:
             add_file(brain.root)
-            if not settings.quiet:
+
+        def tell(real: Binding | None) -> None:  # only now is it true: the port may have been taken
+            if is_worker:
+                logs.say_started(brain.root)
+            elif not settings.quiet:
                 print_line("A worker of this brain runs already; only the dashboard is started.", err=True)
+            _say_ready(brain, settings, real)
+
         if binding is None:
-            _say_ready(brain, settings, None)
+            tell(None)
             os.read(asked_to_stop, 1)
         else:
-            _serve(brain, settings, binding, asked_to_stop)
+            _serve(brain, binding, asked_to_stop, tell)
         logs.say_stopping()
 
 
@@ -95,14 +99,14 @@ def _be_worker(brain: Brain, add_file: Callable[[Path], None], *, is_needed: boo
         yield True
 
 
-def _serve(brain: Brain, settings: Settings, binding: Binding, asked_to_stop: int) -> None:
+def _serve(brain: Brain, binding: Binding, asked_to_stop: int, tell: Callable[[Binding], None]) -> None:
     from omnislash.surfaces.dashboard.serving import make_door  # noqa: PLC0415 - Starlette, for the dashboard only
     from omnislash.surfaces.web.serving import serve  # noqa: PLC0415 - the same
 
     serve(
         lambda real: make_door(brain, real),
         binding,
-        on_ready=lambda real: _say_ready(brain, settings, real),
+        on_ready=tell,
         stop=asked_to_stop,
     )
 

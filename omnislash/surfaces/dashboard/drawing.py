@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _KILO: Final = 1000
+#: As many digits are read at a glance.
+_WHOLE_DIGITS: Final = 4
 #: Rendered notes that are kept; the longest has 100,000 chars. A page that follows changes asks for the same one again.
 _NOTES_KEPT: Final = 64
 #: A help page that another one names.
@@ -25,8 +27,30 @@ _MENTION: Final = re.compile(r"`omnislash help ([a-z][a-z/-]*)`")
 
 
 def draw_number(value: float) -> str:
-    """Return a whole number in groups of three digits, parted by narrow spaces."""
+    """Return a whole number in groups of three digits, parted by narrow spaces.
+
+    One of four digits stays whole, as in the reading of a budget, which stands beside it on many pages.
+    """
+    whole = f"{value:.0f}"
+    if len(whole.removeprefix("-")) <= _WHOLE_DIGITS:
+        return whole
     return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def draw_words(name: str) -> str:
+    """Return a name of the engine's as words: `nothing_saved` is `nothing saved`, `read-only` stays."""
+    return name.replace("_", " ")
+
+
+def draw_code(text: str) -> Markup:
+    """Return a sentence of the engine's with what stands between backticks as code, everything escaped."""
+    from markupsafe import Markup  # noqa: PLC0415 - not needed for the help
+
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:  # one backtick has no partner
+        return Markup("{}").format(text)
+    plain, code = Markup("{}"), Markup("<code>{}</code>")
+    return Markup("").join((code if number % 2 else plain).format(piece) for number, piece in enumerate(pieces))
 
 
 def draw_instant(value: str | None) -> str:
@@ -113,6 +137,8 @@ def _link_mention(mention: re.Match[str]) -> str:
 #: Filters of the templates by name; each page's module may bring more through `app.py`.
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "number": draw_number,
+    "words": draw_words,
+    "code": draw_code,
     "instant": draw_instant,
     "score": draw_score,
     "size": draw_size,

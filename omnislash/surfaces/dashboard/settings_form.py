@@ -68,6 +68,11 @@ def _columns(table: SettingRow) -> tuple[SettingRow, ...]:
     return tuple(row for row in _rows() if row.key.startswith(f"{table.key}{_ANY}"))
 
 
+@functools.cache
+def _tables() -> tuple[SettingRow, ...]:
+    return tuple(row for row in _rows() if row.kind is SettingKind.TABLE)
+
+
 def _fields() -> Iterator[SettingRow]:
     """Yield the settings that have a field of their own or a table of rows."""
     skipped = {SettingKind.BLOCK, SettingKind.FREE}
@@ -224,9 +229,21 @@ class _Drawing:
             "name": name,
             "value": list(shown) if isinstance(shown, tuple) else shown,
             "isSet": self.root is not None and find_node(self.root, *keys) is not None,
+            "overrides": self._overrides(row),
             "faults": self._faults(".".join(keys)),
             "id": self._id(".".join(keys)),
         }
+
+    def _overrides(self, row: SettingRow) -> list[dict[str, Any]] | None:
+        """Return the rows of a table beside a setting that set it for themselves; None where no table can."""
+        above, _, end = row.key.rpartition(".")
+        beside = (table for table in _tables() if table.key.rpartition(".")[0] == above)
+        for table in beside:
+            if any(column.key == f"{table.key}{_ANY}{end}" for column in _columns(table)):
+                keys = tuple(table.key.split("."))
+                held = {name: _held(self.root, (*keys, name, end), row.kind) for name in _names(self.root, table)}
+                return [{"name": name, "value": value} for name, value in held.items() if value]
+        return None
 
     @staticmethod
     def _about(row: SettingRow) -> dict[str, Any]:

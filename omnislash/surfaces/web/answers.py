@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,10 +27,21 @@ async def answer(
     *,
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
-    """Send one sentence as plain text; only its headers to HEAD."""
-    await answer_body(
-        scope, send, status, f"{text}\n".encode(), headers=((b"content-type", b"text/plain; charset=utf-8"), *headers)
-    )
+    """Send one sentence as plain text, or as an error in JSON to a program that asks so; only its headers to HEAD."""
+    kind, body = b"text/plain; charset=utf-8", f"{text}\n"
+    if wants_json(scope):
+        kind, body = b"application/json", json.dumps({"error": {"kind": "http", "message": text}})
+    await answer_body(scope, send, status, body.encode(), headers=((b"content-type", kind), *headers))
+
+
+def wants_json(scope: Scope) -> bool:
+    """Tell whether a program asks: the first type that it accepts is JSON.
+
+    A client of MCP takes event streams beside it, and expects nothing but JSON-RPC in JSON.
+    """
+    accepted = ",".join(read_headers(scope, b"accept")).lower()
+    first = accepted.partition(",")[0].partition(";")[0].strip()
+    return first == "application/json" and "text/event-stream" not in accepted
 
 
 async def answer_body(

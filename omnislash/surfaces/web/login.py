@@ -15,13 +15,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
-from omnislash.surfaces.web.answers import answer, answer_body, read_headers
+from omnislash.surfaces.web.answers import answer, answer_body, read_headers, wants_json
 from omnislash.surfaces.web.guards import SAFE_METHODS, carries_token, is_token, refuse_token
 from omnislash.surfaces.web.limits import Buckets, Limits, SizeGuard, name_caller, refuse_rate
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+#: How the name of the cookie begins.
 COOKIE = "omnislash_session"
 LOGIN_PATH, LOGOUT_PATH = "/login", "/logout"
 #: What everybody may load, so that the form looks like the rest.
@@ -31,6 +32,7 @@ _FORM = Limits(body_bytes=8 * 1024, body_s=10.0)
 #: Wrong tokens that one caller may send: ten at once, then one every two seconds.
 _TRIES, _TRIES_A_SECOND = 10, 0.5
 _PURPOSE = b"omnislash dashboard session 1"
+_NAMING, _NAME_DIGITS = b"omnislash dashboard session name 1", 12
 _TARGET_CHARS = 2000
 _COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict"
 _FORM_POLICY = b"default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -67,6 +69,7 @@ class LoginGuard:
         self._page = page or render_form
         self._tries = Buckets(rate=_TRIES_A_SECOND, burst=_TRIES, monotonic=monotonic)
         self._form = SizeGuard(self._log_in, _FORM)
+        self._cookie = name_cookie(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, show the form, or refuse."""
@@ -75,10 +78,10 @@ class LoginGuard:
         elif scope["path"] == LOGIN_PATH:
             await self._form(scope, receive, send)
         elif scope["path"] == LOGOUT_PATH and scope["method"] == "POST":
-            await _redirect(scope, send, LOGIN_PATH, cookie=f"{COOKIE}=; Max-Age=0; {_COOKIE_RULES}")
+            await _redirect(scope, send, LOGIN_PATH, cookie=f"{self._cookie}=; Max-Age=0; {_COOKIE_RULES}")
         elif self._is_known(scope):
             await self._app(scope, receive, send)
-        elif scope["method"] in SAFE_METHODS and not read_headers(scope, b"authorization"):
+        elif _is_visitor(scope):
             await _redirect(scope, send, f"{LOGIN_PATH}?next={quote(_own_target(scope), safe='')}")
         else:
             await refuse_token(scope, send)
@@ -87,7 +90,7 @@ class LoginGuard:
         if scope["path"].startswith(OPEN_PREFIX) and scope["method"] in SAFE_METHODS:
             return True
         return carries_token(scope, self._token) or any(
-            is_token(value, make_session(self._token)) for value in _read_cookies(scope)
+            is_token(value, make_session(self._token)) for value in _read_cookies(scope, self._cookie)
         )
 
     async def _log_in(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,16 +107,27 @@ class LoginGuard:
         given = parse_qs((await receive()).get("body", b"").decode("latin-1"))
         target = choose_target(given)
         if is_token(given.get("token", [""])[0].strip(), self._token):
-            await _redirect(scope, send, target, cookie=f"{COOKIE}={make_session(self._token)}; {_COOKIE_RULES}")
+            await _redirect(scope, send, target, cookie=f"{self._cookie}={make_session(self._token)}; {_COOKIE_RULES}")
         elif wait := self._tries.take(caller):
             await refuse_rate(scope, send, wait, "Too many wrong tokens came from this address; try again later.")
         else:
             await self._show(scope, send, LoginForm(target=target, problem="That is not the token of this server."))
 
     async def _show(self, scope: Scope, send: Send, form: LoginForm) -> None:
+        if form.problem is not None and wants_json(scope):
+            await answer(scope, send, HTTPStatus.UNAUTHORIZED, form.problem)
+            return
         status = HTTPStatus.OK if form.problem is None else HTTPStatus.UNAUTHORIZED
         headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-security-policy", _FORM_POLICY)]
         await answer_body(scope, send, status, self._page(form).encode(), headers=headers)
+
+
+def name_cookie(token: str) -> str:
+    """Return the name of the cookie, another one for each token.
+
+    Cookies know no port: two dashboards of one machine would overwrite each other's.
+    """
+    return f"{COOKIE}_{hmac.new(token.encode(), _NAMING, hashlib.sha256).hexdigest()[:_NAME_DIGITS]}"
 
 
 def make_session(token: str) -> str:
@@ -148,13 +162,18 @@ def _own_target(scope: Scope) -> str:
     return quote(scope["path"]) + (f"?{query}" if query else "")
 
 
-def _read_cookies(scope: Scope) -> list[str]:
+def _is_visitor(scope: Scope) -> bool:
+    """Tell whether a request is a person's look at a page, who is shown the form; a program is told what is missing."""
+    return scope["method"] in SAFE_METHODS and not read_headers(scope, b"authorization") and not wants_json(scope)
+
+
+def _read_cookies(scope: Scope, wanted: str) -> list[str]:
     """Return the values of the cookie; there may be several, and a broken header has none."""
     found = []
     for header in read_headers(scope, b"cookie"):
         for part in header.split(";"):
             name, _, value = part.strip().partition("=")
-            if name == COOKIE:
+            if name == wanted:
                 found.append(value)
     return found
 

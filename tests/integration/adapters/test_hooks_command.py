@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,13 @@ def test_dry_runs_change_nothing(person: Person) -> None:
     assert '+            "command": ' in text
     assert [file["changes"] for file in answer["files"]] == [True, True]
 
+    assert (
+        run(["--brain", str(person.sample.root), "hooks", "install", "claude-code", "--role", "nova", "--dry-run"]) == 0
+    )
+    notes = person.capsys.readouterr().err
+    assert "Nothing was changed." in notes
+    assert "new session" not in notes
+
     person.type("install", "claude-code", "--role", "nova")
     installed = {place: Path(place).read_bytes() for place in person.files() if Path(place).is_file()}
     assert f"--- {person.settings}" in person.type("uninstall", "claude-code", "--dry-run")
@@ -196,13 +204,49 @@ def test_status_shows_the_last_line_and_the_worker(person: Person) -> None:
     person.type("install", "claude-code", "--role", "nova")
     person.sample.put(".omnislash/logs/hooks.log", "older\n2026-08-30T09:05:00+0000 no time left\n")
     assert "last noted: 2026-08-30T09:05:00+0000 no time left" in person.type("status", "claude-code")
-    assert "No worker runs" in person.type("status", "claude-code", "--role", "nova")
+    text = person.type("status", "claude-code", "--role", "nova")
+    assert "No worker runs" in text
+    assert "A worker runs" not in text
     assert "No file carries" in person.type("status", "claude-code", "--role", "ops")
 
     person.sample.start_worker()
     assert {
         file["entries"][0]["workerRuns"] for file in person.ask("status", "claude-code", "--role", "nova")["files"]
     } == {True}
+    text = person.type("status", "claude-code", "--role", "nova")
+    assert "A worker runs" in text
+    assert "No worker runs" not in text
+
+
+@pytest.mark.parametrize("scope", ["local", "project", "user"])
+def test_the_command_to_take_it_out_works_anywhere(
+    person: Person, scope: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that an installation names takes out what it put in, typed in whichever directory."""
+    before = person.files()
+    text = person.type("install", "claude-code", "--role", "nova", "--scope", scope)
+    (said,) = [line.partition(": ")[2] for line in text.splitlines() if "Take it out again with" in line]
+    monkeypatch.chdir(tmp_path)
+
+    name, *words = shlex.split(said)
+    assert Path(name).name == "omnislash"
+    assert "no longer carries" in person.type(*words[1:], brain=False)
+    assert [place for place in person.files() if ".omnislash" not in place] == before
+
+
+def test_two_scopes_in_one_file_go_alone(person: Person) -> None:
+    """For me here, then for me everywhere, then no longer here: everywhere still works, and goes as well."""
+    state = person.home / ".claude.json"
+    state.write_text('{"projects": {}}\n')
+    person.type("install", "claude-code", "--role", "nova")
+    person.type("install", "claude-code", "--role", "nova", "--scope", "user")
+    person.type("uninstall", "claude-code", brain=False)
+
+    kept = json.loads(state.read_text())
+    assert (kept["projects"], list(kept["mcpServers"])) == ({}, ["omnislash"])
+    assert "local server: not installed" in person.type("status", "claude-code", brain=False)
+    assert f"{state}: changed" in person.type("uninstall", "claude-code", "--scope", "user", brain=False)
+    assert state.read_text() == '{"projects": {}}\n'
 
 
 def test_what_is_installed_works(person: Person) -> None:

@@ -90,6 +90,7 @@ def test_a_change_is_looked_at_beside_the_page(
     told: list[Topic] = []
     monkeypatch.setattr(pages.desk.changes, "tell", told.append)
     pages.json("/doctor")
+    told.clear()
     sample.put("features/team/odd.agent.md", "---\nmemry: {}\n---\nHm.\n")
 
     pages.json("/doctor")

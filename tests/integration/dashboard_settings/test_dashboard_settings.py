@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,12 @@ def test_the_form_shows_what_the_file_says(spelled: SampleBrain, pages: Pages) -
     assert held["memory.lines.main.fileMaxChars"] == "4000"
     assert held["memory.consolidation.lines.main.periods"] == ["week", "month"]
     assert "Default: 0.41 (score)." in html
+    assert "Default: 10000 characters (UTF-16 units)." in html
+    assert "Default: none." in html
+    assert "Default: []" not in html
+    hint = re.search(r'id="setting-\d+-hint">Budget of a line(.*?)</p>', html, re.DOTALL)
+    assert hint is not None
+    assert 'A line\'s own value wins: <span dir="auto">main</span> has 4000.' in hint[1]
     assert fields_of(html, "/settings/text")["text"].replace("\r\n", "\n") == TEXT
 
 

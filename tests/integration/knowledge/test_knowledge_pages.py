@@ -253,7 +253,7 @@ def test_a_program_agrees_to_what_is_dropped(sample: SampleBrain, open_pages: Ca
     """Without the field the answer is 409 with what would go; with it the save is made. A new file is asked about too."""
     sample.manifest("{fileMaxChars: 60}")
     client, page = open_pages(), "/knowledge/main/MEMORY.md"
-    typed = "## Memory (2026-08-01)\n\n- " + "a" * 50 + "\n\n# Memory\n"
+    typed = "# Memory\n\n## Memory (2026-08-01)\n\n- " + "a" * 50 + "\n"
     asked = _send(client, page, headers=JSON, hash="absent", content=typed)
     drop = asked.json()["drop"]
     new = _send(client, "/knowledge/main/new", name="MEMORY", content=typed)
@@ -262,12 +262,12 @@ def test_a_program_agrees_to_what_is_dropped(sample: SampleBrain, open_pages: Ca
     assert (drop["dates"], drop["chars"], drop["charsAfter"], drop["fileMaxChars"]) == (
         ["2026-08-01"],
         len(typed),
-        len("# Memory\n"),
+        len("# Memory\n\n"),
         60,
     )
     assert f'name="agreed" value="{drop["agreed"]}"' in new.text
     made = _send(client, page, headers=JSON, hash="absent", content=typed, agreed=drop["agreed"])
-    assert (made.status_code, sample.text("main/MEMORY.md")) == (200, "# Memory\n")
+    assert (made.status_code, sample.text("main/MEMORY.md")) == (200, "# Memory\n\n")
 
 
 def test_a_person_is_told_of_no_tool(sample: SampleBrain, open_pages: Callable[[], TestClient]) -> None:

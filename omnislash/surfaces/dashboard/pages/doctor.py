@@ -5,7 +5,7 @@ background, at most a twentieth of the time, and `POST /doctor/run` runs them no
 
 As JSON: `{status, counts: {fail, warn, pass}, at, ageS, tookS, isCurrent, isRunning, groups: [{status, checks}]}`, each
 check as `omnislash doctor --json` has it, with `protects` and `help`, and each finding with `href`, the page of the place
-that it names, or null.
+that it names, or null. While the first run of a large brain goes on, `status`, `at`, `ageS` and `tookS` are null.
 
 Rules: DOCTOR-16, DOCTOR-O5.
 """
@@ -46,13 +46,26 @@ _KEPT_S, _KEPT_TIMES = 10.0, 20.0
 _PATIENCE_S: Final = 3.0
 #: The order of the groups: what needs a person first.
 _ORDER: Final = (Status.FAIL, Status.WARN, Status.PASS)
+#: What is shown while the first run goes on.
+_NOT_YET: Final[dict[str, Any]] = {
+    **dict.fromkeys(("status", "at", "ageS", "tookS")),
+    "counts": dict.fromkeys(map(str, _ORDER), 0),
+    "isCurrent": False,
+    "isRunning": True,
+    "groups": [],
+}
 
 
 def show_doctor(request: Request) -> Response:
-    """Show the last result; the first time, run the checks."""
+    """Show the last result; the first time, run the checks, and wait for them for a moment."""
     desk = desk_of(request)
     examinations = desk.brain.examinations
-    latest = examinations.latest or examinations.run()
+    if examinations.latest is None:
+        _start(desk, examinations, wait_s=_PATIENCE_S)
+    latest = examinations.latest
+    if latest is None and examinations.is_running:
+        return show(request, Shown("doctor.html", _NOT_YET))
+    latest = latest or examinations.run()
     age_s = examinations.find_age(latest)
     is_current = examinations.is_current()
     if not is_current and age_s >= max(_KEPT_S, _KEPT_TIMES * latest.took_s):

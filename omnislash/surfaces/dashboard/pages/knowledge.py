@@ -8,7 +8,7 @@ Rules: DASH-01 to DASH-04, DASH-O1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -55,10 +55,10 @@ def _show_line(request: Request, line: str | None) -> Response:
 
 
 def show_new(request: Request) -> Response:
-    """Show the form of a new file: `{line, name, typed}`, empty."""
+    """Show the form of a new file: `{line, name, typed, drop}`, empty."""
     line = request.path_params["line"]
     desk_of(request).brain.knowledge.check_line(line)
-    return show(request, Shown("knowledge_new.html", {"line": line, "name": "", "typed": ""}))
+    return show(request, Shown("knowledge_new.html", {"line": line, "name": "", "typed": "", "drop": None}))
 
 
 @takes_form
@@ -68,10 +68,11 @@ def make_file(request: Request, form: Form) -> Response:
     path = f"{line}/{name}" if name.endswith(".md") else f"{line}/{name}.md"
     knowledge = desk_of(request).brain.knowledge
     knowledge.check_line(line)
+    shown: dict[str, Any] = {"line": line, "name": name, "typed": typed, "drop": None}
     try:
-        saved = knowledge.save(path, typed, expect_hash=ABSENT)
+        saved = knowledge.save(path, typed, expect_hash=ABSENT, agreed=form.word("agreed") or "")
     except OmnislashError as error:
-        return _show_refused(request, {"line": line, "name": name, "typed": typed}, error.message, 422)
+        return _show_refused(request, shown, error.message, 422)
     if wants_json(request):
         return JSONResponse(saved.to_json(), status_code=status_of(saved))
     if saved.is_settled:
@@ -79,10 +80,11 @@ def make_file(request: Request, form: Form) -> Response:
     message = saved.verdict.message
     if saved.is_stale:
         message = f"There is a file {path} already; nothing was saved. Choose another name."
-    return _show_refused(request, {"line": line, "name": name, "typed": typed}, message, status_of(saved))
+    shown["drop"] = saved.drop.to_json() if saved.drop else None
+    return _show_refused(request, shown, message, status_of(saved))
 
 
-def _show_refused(request: Request, content: dict[str, str], message: str, status: int) -> Response:
+def _show_refused(request: Request, content: dict[str, Any], message: str, status: int) -> Response:
     notice = Notice(Mood.BAD, message)
     shown = {**content, "message": message} if wants_json(request) else content
     return show(request, Shown("knowledge_new.html", shown, status=status, notice=notice))

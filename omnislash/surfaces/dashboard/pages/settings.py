@@ -4,9 +4,10 @@ The page is shown in a drawer where there is a script, and is a page of its own 
 
 As JSON: `{file, exists, hash, text, faults: [{message, hint, path, line, key, id}], groups: [{title, settings}],
 kept: [{key, help}], typedText, current}`. A setting is `{key, label, kind, expects, unit, default, isRequired, minimum,
-maximum, options, help, name, value, isSet, faults, id}`; one of kind `table` has `{rows: [{name, fields}], blank}` in
-place of `name`, `value` and `isSet`. `typedText` is the text that a refused save held, else null; `current` is what the
-file says now where that is another text than the refused one was made from.
+maximum, options, help, name, value, isSet, overrides, faults, id}`, with `overrides` the rows `{name, value}` that set it
+for themselves, null where none can; one of kind `table` has `{rows: [{name, fields}], blank}` in place of `name`, `value`
+and `isSet`. `typedText` is the text that a refused save held, else null; `current` is what the file says now where that is
+another text than the refused one was made from.
 
 Rules: DASH-07, DASH-O2, KNOB-26.
 """

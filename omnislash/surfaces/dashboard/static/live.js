@@ -31,6 +31,14 @@ async function follow() {
   if (changed) say("This page was brought up to date.");
 }
 
+// Something is going on whose end may have come before this page listened, so it is asked for as well.
+const PENDING_MS = 2000;
+function awaitEnd() {
+  if (!document.querySelector("[data-live] [data-pending]")) return;
+  setTimeout(async () => { if (!document.hidden) await follow().catch(() => {}); awaitEnd(); }, PENDING_MS);
+}
+awaitEnd();
+
 // What a person unfolded stays unfolded; two with the same words are told apart by their order.
 function keepOpen(part, fresh) {
   const name = (details) => details.querySelector("summary")?.textContent.trim();

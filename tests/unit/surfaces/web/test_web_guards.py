@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,6 +62,21 @@ def test_another_host_is_misdirected(headers: list[tuple[str, str]]) -> None:
     assert got.status == 421
     assert not got.reached
     assert "http://127.0.0.1:4112" in got.body
+
+
+def test_a_program_is_refused_in_json() -> None:
+    """Who accepts JSON first gets the sentence as an object, with the same status; a client of MCP and others get text."""
+    bodies = {
+        accept: ask(of_host, make_scope(headers=[("Host", "rebound.example"), ("Accept", accept)]))
+        for accept in ("application/json", "application/json, text/event-stream", "text/html, application/json")
+    }
+
+    assert {got.status for got in bodies.values()} == {421}
+    told = [got.headers["content-type"] for got in bodies.values()]
+    assert told == ["application/json", "text/plain; charset=utf-8", "text/plain; charset=utf-8"]
+    error = json.loads(bodies["application/json"].body)["error"]
+    assert error["kind"] == "http"
+    assert f"{error['message']}\n" == bodies["text/html, application/json"].body
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
-from omnislash.surfaces.web.login import LoginForm, LoginGuard, choose_target, make_session, render_form
+from omnislash.surfaces.web.login import LoginForm, LoginGuard, choose_target, make_session, name_cookie, render_form
 from tests.unit.surfaces.web.asgi_calls import Answer, Echo, ask, call, make_scope
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 TOKEN = "a-token-of-some-length"
-COOKIE = ("Cookie", f"theme=dark; omnislash_session={make_session(TOKEN)}")
+NAME = name_cookie(TOKEN)
+COOKIE = ("Cookie", f"theme=dark; {NAME}={make_session(TOKEN)}")
 
 
 def of_login(app: ASGIApp) -> ASGIApp:
@@ -44,9 +46,36 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites_and_is_not_the_token() 
     """It is HttpOnly, SameSite=Strict, for the whole door, and made from the token without holding it."""
     cookie = send_form(of_login(Echo()), TOKEN).headers["set-cookie"]
 
-    assert cookie.startswith("omnislash_session=")
+    assert cookie.startswith(f"{NAME}=")
     assert {"Path=/", "HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
     assert TOKEN not in cookie
+
+
+def test_two_dashboards_of_one_machine_do_not_log_each_other_out() -> None:
+    """A browser sends the cookies of a host to all its ports: each door has a name of its own and finds its value."""
+    other = (
+        send_form(LoginGuard(Echo(), "another-token-here"), "another-token-here").headers["set-cookie"].split(";")[0]
+    )
+    both = ("Cookie", f"{COOKIE[1]}; {other}")
+
+    assert other.partition("=")[0] != NAME
+    assert ask(of_login, make_scope("POST", "/settings", headers=[both])).reached
+    assert call(LoginGuard(Echo(), "another-token-here"), make_scope("POST", "/settings", headers=[both])).status == 200
+
+
+def test_a_program_is_told_and_not_sent_to_the_form() -> None:
+    """Who accepts JSON gets 401 with the error as an object, for a page as for a wrong token in the form."""
+    asking = ("Accept", "application/json")
+    got = ask(of_login, make_scope(path="/knowledge", headers=[asking]))
+    wrong = call(of_login(Echo()), make_scope("POST", "/login", headers=[asking]), body=[b"token=wrong"])
+
+    assert (got.status, got.reached, got.headers["content-type"]) == (401, False, "application/json")
+    assert got.headers["www-authenticate"].startswith("Bearer")
+    error = json.loads(got.body)["error"]
+    assert error["kind"] == "http"
+    assert "Authorization: Bearer" in error["message"]
+    assert wrong.status == 401
+    assert json.loads(wrong.body) == {"error": {"kind": "http", "message": "That is not the token of this server."}}
 
 
 def test_cookie_and_bearer_let_in() -> None:
@@ -59,11 +88,11 @@ def test_cookie_and_bearer_let_in() -> None:
     "headers",
     [
         pytest.param([], id="nothing"),
-        pytest.param([("Cookie", f"omnislash_session={TOKEN}")], id="the token as cookie"),
-        pytest.param([("Cookie", f"omnislash_session={make_session('another-token-here')}")], id="of another token"),
-        pytest.param([("Cookie", "omnislash_session=")], id="empty"),
+        pytest.param([("Cookie", f"{NAME}={TOKEN}")], id="the token as cookie"),
+        pytest.param([("Cookie", f"{NAME}={make_session('another-token-here')}")], id="of another token"),
+        pytest.param([("Cookie", f"{NAME}=")], id="empty"),
         pytest.param([("Cookie", f"x{COOKIE[1]}".replace("; ", ""))], id="another name"),
-        pytest.param([("Cookie", "=;;=\xff; omnislash_session")], id="broken"),
+        pytest.param([("Cookie", f"=;;=\xff; {NAME}")], id="broken"),
     ],
 )
 def test_others_change_nothing(headers: list[tuple[str, str]]) -> None:
@@ -97,7 +126,7 @@ def test_logging_out_takes_the_cookie_back() -> None:
     """The cookie is emptied, and only a form can do that: a link to it is an ordinary page."""
     got = ask(of_login, make_scope("POST", "/logout", headers=[COOKIE]))
 
-    assert got.headers["set-cookie"].startswith("omnislash_session=; Max-Age=0;")
+    assert got.headers["set-cookie"].startswith(f"{NAME}=; Max-Age=0;")
     assert ask(of_login, make_scope("GET", "/logout", headers=[COOKIE])).reached
 
 
