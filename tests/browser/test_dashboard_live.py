@@ -52,6 +52,7 @@ def test_a_restart_loses_nothing(page: Page, dashboard: Dashboard, watch: Watch)
     assert place.read_bytes() == b"# Typed before\n"
 
 
+@pytest.mark.long
 def test_many_tabs_stay_quick_and_all_follow(page: Page, dashboard: Dashboard, watch: Watch) -> None:
     """More tabs than a browser opens connections load and follow, also after the one that listened was closed."""
     tabs = [page, *(page.context.new_page() for _ in range(6))]

@@ -8,9 +8,11 @@ Rules: KNOB-26, KNOB-O6, TOOL-05, TOOL-14; failure case O-55.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -30,7 +32,6 @@ from omnislash.surfaces.mcp.resources import may_read, path_of, uri_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-    from pathlib import Path
 
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
@@ -122,11 +123,14 @@ class Changes:
         """Watch, from the first client on, until cancelled; trouble with it ends no connection."""
         await self._wanted.wait()
         self._offered = await self._calls.run(self._look)
+        fresh: set[str] = set()
         while True:
             try:
                 async for changed in self._files_changing():
                     await self._compare()
-                    await self._tell_of_files(changed)
+                    looked = changed | fresh
+                    fresh = {place for place in changed if not _is_document(place)}
+                    await self._tell_of_files(await self._calls.run(functools.partial(_open_directories, looked)))
             except Exception as error:  # noqa: BLE001 - a watch is a convenience, whatever breaks it
                 self._give_up(error)
                 await anyio.sleep(_LOOK_MS / 1000)
@@ -140,7 +144,7 @@ class Changes:
 
     async def _files_changing(self) -> AsyncIterator[set[str]]:
         """Yield paths on disk that changed, and an empty set from time to time; ends when others are to be watched."""
-        from watchfiles import awatch  # noqa: PLC0415 - in the background, so that the server is ready sooner
+        from watchfiles import Change, awatch  # noqa: PLC0415 - in the background, so that the server is ready sooner
 
         places = await self._calls.run(self._places)
         if not places or not self._watches_files:
@@ -152,7 +156,7 @@ class Changes:
             debounce=_TOGETHER_MS,
             rust_timeout=_LOOK_MS,
             yield_on_timeout=True,
-            watch_filter=lambda _change, path: _is_document(path),
+            watch_filter=lambda change, path: _is_document(path) or (change is Change.added and Path(path).is_dir()),
         )
         async for changes in changing:
             yield {path for _, path in changes}
@@ -244,6 +248,18 @@ def _find_spellings(uris: Iterable[str]) -> Iterator[tuple[str, str]]:
             continue
         if uri != uri_of(path):
             yield path, uri
+
+
+def _open_directories(places: set[str]) -> set[str]:
+    """Return the documents among some places, and those in the directories among them.
+
+    What comes into a new directory before the system watches it is told by nobody, so such a directory is looked into at
+    once and once more with the next news.
+    """
+    found = {place for place in places if _is_document(place)}
+    for directory in places - found:
+        found.update(path for path in map(str, Path(directory).rglob("*")) if _is_document(path))
+    return found
 
 
 def _is_document(path: str) -> bool:

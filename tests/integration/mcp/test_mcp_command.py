@@ -55,6 +55,7 @@ def test_a_brain_that_does_not_load(sample: SampleBrain, capfd: pytest.CaptureFi
     assert "omnislash.yaml" in said.err
 
 
+@pytest.mark.long
 def test_http_is_served_until_a_signal(sample: SampleBrain) -> None:
     """The command says where it serves, a real client writes there as the role, and SIGTERM ends it with 0."""
     command = f"-m omnislash --brain {sample.root} --json mcp --role nova --transport http --port 0"
