@@ -10,14 +10,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import anyio
+import pytest
 from mcp import Client
 
 from omnislash.surfaces.cli.root import run
 from tests.integration.conftest import ROOT
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.integration.conftest import SampleBrain
 
 NOTE = "main/2026/08/2026-08-30.md"
