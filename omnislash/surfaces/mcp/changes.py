@@ -8,6 +8,7 @@ Rules: KNOB-26, KNOB-O6, TOOL-05, TOOL-14; failure case O-55.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections import Counter
@@ -258,7 +259,8 @@ def _open_directories(places: set[str]) -> set[str]:
     """
     found = {place for place in places if _is_document(place)}
     for directory in places - found:
-        found.update(path for path in map(str, Path(directory).rglob("*")) if _is_document(path))
+        with contextlib.suppress(OSError):  # gone again, or not to be listed: nothing to tell of
+            found.update(path for path in map(str, Path(directory).rglob("*")) if _is_document(path))
     return found
 
 

@@ -11,9 +11,12 @@ import pytest
 from mcp import MCPError
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated, ToolsListChanged
 
+from omnislash.surfaces.mcp import changes
 from tests.integration.mcp.conftest import MEMORY, Inbox, connect, open_brain, wait_until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcp import Client
 
     from tests.integration.conftest import SampleBrain
@@ -39,6 +42,17 @@ async def test_an_edited_role_is_told(sample: SampleBrain) -> None:
         await wait_until(lambda: inbox.methods == [TOOLS])
         sample.role("nova", None)
         await wait_until(lambda: sorted(inbox.methods) == sorted([TOOLS, TOOLS, FILES, PROMPTS]))
+
+
+def test_a_new_directory_is_looked_into(tmp_path: Path) -> None:
+    """What lies in a directory that is news is news too, however deep; one that is gone again tells of nothing."""
+    day = tmp_path / "2026" / "08" / "2026-08-30.md"
+    day.parent.mkdir(parents=True)
+    day.write_text("# 2026-08-30\n", encoding="utf-8")
+    (day.parent / ".hidden.md").write_text("", encoding="utf-8")
+    news = {str(tmp_path / "2026"), str(tmp_path / "gone"), "/x/MEMORY.md"}
+
+    assert changes._open_directories(news) == {str(day), "/x/MEMORY.md"}
 
 
 async def test_new_and_lost_files_are_told(sample: SampleBrain) -> None:
