@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from omnislash.surfaces.cli.options import Settings
     from omnislash.surfaces.web.binding import Binding
 
+
+class _Port(click.IntRange):
+    """A port, named as such when something else is given."""
+
+    name = "port number"
+
+
 #: Where the dashboard listens when nothing else is said.
 HOST, PORT = "127.0.0.1", 4111
 
@@ -33,7 +40,7 @@ HOST, PORT = "127.0.0.1", 4111
     cls=Command, example="omnislash up\nomnislash --brain my-brain up --port 0\nomnislash up --host 0.0.0.0 --port 8080"
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port; 0 = any free one."
+    "--port", type=_Port(0, 65535), metavar="PORT", default=PORT, show_default=True, help="The port; 0 = any free one."
 )
 @click.option("--host", default=HOST, show_default=True, metavar="NAME", help="The address to listen on.")
 @click.option("--no-dashboard", is_flag=True, help="Only the worker, as `omnislash worker` runs it.")
