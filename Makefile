@@ -6,8 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
+ROUNDS ?= 5
 
-.PHONY: help install browser demo test test-long lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn bench-doctor bench-sync bench-hooks bench-dashboard conformance soak-writer ladder month help-tables lock clean
+.PHONY: help install browser demo test test-long explore lint format bench-writer bench-search bench-injection bench-speed bench-ladder bench-turn bench-doctor bench-sync bench-hooks bench-dashboard conformance soak-writer ladder month help-tables lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -32,6 +33,11 @@ test: $(STAMP) browser  ## run the tests
 
 test-long: $(STAMP)  ## run the tests that take many seconds each
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long -q
+
+explore: $(STAMP)  ## the tests of generated examples, ROUNDS times, each time with examples of its own
+	for round in $$(seq $(ROUNDS)); do \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "hypothesis and not long" --hypothesis-profile explore -q || exit 1; \
+	done
 
 lint: $(STAMP)  ## style, types and the direction of dependence
 	$(BIN)/ruff check .

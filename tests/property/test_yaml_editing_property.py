@@ -140,6 +140,17 @@ def test_a_key_that_is_removed_takes_its_line_alone(
     assert new == "".join(lines)
 
 
+def _lost(old: list[str], new: list[str]) -> list[str]:
+    """Return the old lines that the new ones do not hold, behind the last old line that they do hold."""
+    lost, at = [], 0
+    for line in old:
+        try:
+            at = new.index(line, at) + 1
+        except ValueError:
+            lost.append(line)
+    return lost
+
+
 @pytest.mark.rule("DASH-O2")
 @settings(max_examples=60)
 @given(out=written(), data=st.data(), newline=st.sampled_from(["\n", "\r\n"]), ends=st.booleans())
@@ -160,10 +171,17 @@ def test_a_new_key_adds_lines_and_leaves_all_others(
     new = edit_yaml(text, {keys: value})
 
     assert _read(new) == _with(before, keys, plain)
-    left = iter(new.splitlines())
-    gone = [line for line in text.splitlines() if line not in left]
+    gone = _lost(text.splitlines(), new.splitlines())
     assert all("{" in line for line in gone)  # a block in brackets grows in its line
     assert len(gone) <= 1
+
+
+@pytest.mark.rule("DASH-O2")
+def test_a_new_key_in_brackets_changes_their_line_alone() -> None:
+    """What stands above and below a block in brackets stays."""
+    assert edit_yaml("read: 4\nmemory: {k: 1}\na: 4\n", {("memory", "memory"): Word("7", is_text=False)}) == (
+        "read: 4\nmemory: {k: 1, memory: 7}\na: 4\n"
+    )
 
 
 @settings(max_examples=150)
