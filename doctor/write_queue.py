@@ -24,7 +24,7 @@ from omnislash.checks.databases import (
 from omnislash.checks.findings import Check, Group, fail, info, warn
 from omnislash.checks.instants import parse_instant, show_instant
 from omnislash.core.verdicts import Outcome
-from omnislash.store.locks import is_locked, read_owner
+from omnislash.store.locks import WRITER_LOCK, is_locked, read_owner
 from omnislash.store.state import SCHEMA_VERSION, load_queries
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from omnislash.store.locks import Owner
 
 _STATE: Final = f".omnislash/{STATE_FILE}"
-_LOCK: Final = ".omnislash/writer.lock"
+_LOCK: Final = f".omnislash/{WRITER_LOCK}"
 _DRAIN: Final = "Run `omnislash worker`; any write finishes what waits, too."
 _MOVE_AWAY: Final = (
     "Move it away, with the files beside it that begin with its name: omnislash makes a new one. Writes that waited in "
@@ -70,7 +70,7 @@ class WriteQueueCheck(Check):
 
     def conclude(self, brain: Examined) -> Iterator[Finding]:
         """Yield what is wrong with the queue, then what waits in it."""
-        lock = brain.state_directory / "writer.lock"
+        lock = brain.state_directory / WRITER_LOCK
         if is_closed(brain):
             message = "This user may not look into .omnislash/, so nothing can be written."
             yield fail(message, path=brain.state_directory.name, hint=_OPEN)

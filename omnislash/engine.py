@@ -6,8 +6,6 @@ Rules: WRITE-O8, ADAPT-O3, KNOB-26, REPORT-O5, BOUNDARY-08; interface.md, "Embed
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
 import os
 import threading
 from concurrent.futures import CancelledError
@@ -19,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Self
 from omnislash.brain.loading import LiveBrain
 from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
-from omnislash.errors import OmnislashError, StorageError, UsageError
+from omnislash.errors import OmnislashError, UsageError
 from omnislash.runtime import access
 from omnislash.runtime.agents import Agent
+from omnislash.runtime.announcing import Announcer
 from omnislash.runtime.background import Background
 from omnislash.runtime.person_side import PersonSide
 from omnislash.runtime.settings import named_lines, writer_settings
@@ -29,7 +28,7 @@ from omnislash.runtime.turns import Ports, Turn
 from omnislash.shipped import constitution_directory
 from omnislash.store import ids
 from omnislash.store.files import MemoryFiles
-from omnislash.store.state import State
+from omnislash.store.state_directory import StateDirectory
 from omnislash.store.system_clock import SystemClock
 from omnislash.writer.client import WriterClient
 
@@ -52,13 +51,11 @@ if TYPE_CHECKING:
     from omnislash.runtime.oversight import Oversight
     from omnislash.runtime.syncing.ticking import SyncTicker
     from omnislash.store.disk import Disk
+    from omnislash.store.state import State
     from omnislash.writer.jobs import Job
     from omnislash.writer.worker import Worker
     from omnislash.writer.writer import Writer
 
-_LOG = logging.getLogger(__name__)
-#: Where a brain keeps its queue, audit log and approvals.
-STATE_DIRECTORY = ".omnislash"
 #: Seconds that a search of an agent spends on catching up before it answers from what is there, and says so.
 CATCH_UP_S = 2.0
 
@@ -71,6 +68,9 @@ class SearchOptions:
     catch_up_s: float | None = CATCH_UP_S
     #: Told how far a catch-up is: `words` or `vectors`, done, of all.
     on_progress: Callable[[str, int, int], None] | None = None
+    #: Asked in the thread of a call whether nobody waits for it any more: True leaves out what a search has left to catch up
+    #: with, and ends a task for another agent as if it was cancelled.
+    is_over: Callable[[], bool] = lambda: False
     #: Embedders in place of those that `memory.embeddingModel` names; for tests and for models of your own.
     embedders: tuple[Embedder, ...] | None = None
     #: Seconds from the first search on that one waits for a model, and goes on with words alone; None = no limit.
@@ -112,17 +112,14 @@ class Brain(PersonSide):
         self._indexed: object = None
         self._live = live
         self._clock = clock
-        self._disk = disk
-        self._listeners: list[Callable[[Event], None]] = []
-        self._opened: list[State] = []
-        self._state: State | None = None
         self._writer: Writer | None = None
         self._lock = threading.RLock()
-        self._telling = threading.local()
         self._files = MemoryFiles(root / "memory", disk=disk)
-        self._directory = root / STATE_DIRECTORY
+        self._states = StateDirectory(root, disk=disk)
+        self._open_state = self._states.open
+        self._announcer = Announcer(self._open_state, clock)
         self._client = WriterClient(
-            self._directory,
+            self._states.path,
             state=self._open_state,
             writer=None if queue_only else self._own_writer,
             clock=clock,
@@ -173,34 +170,11 @@ class Brain(PersonSide):
         return Oversight(self._ports(), lambda: self._live.last_error)
 
     def _prepare(self) -> None:
-        """Make the brain's `.omnislash/`, hidden from git."""
-        hidden = self._directory / ".gitignore"
-        if hidden.is_file():
-            return
-        try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            hidden.write_text("*\n", encoding="utf-8")
-        except OSError as error:
-            in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
-            remedy = "Move that file away." if in_the_way else "Give this user write access to the brain's directory."
-            message = f"{STATE_DIRECTORY}/ can't be made in the brain: {error.strerror}. Nothing was changed. {remedy}"
-            raise StorageError(message, path=STATE_DIRECTORY) from error
-
-    def _new_state(self) -> State:
-        self._prepare()
-        state = State(self._directory / "state.db", disk=self._disk)
-        self._opened.append(state)
-        return state
-
-    def _open_state(self) -> State:
-        with self._lock:
-            if self._state is None:
-                self._state = self._new_state()
-            return self._state
+        self._states.prepare()
 
     def open_version(self) -> Callable[[], int]:
         """Return what tells the version of the state database: another number after each commit of anybody else."""
-        return self._new_state().data_version
+        return self._states.open_another().data_version
 
     def _new_writer(self, state: State) -> Writer:
         from omnislash.writer.writer import Writer  # noqa: PLC0415 - what only a write needs
@@ -210,7 +184,7 @@ class Brain(PersonSide):
             self._files,
             settings=lambda: writer_settings(self.config),
             clock=self._clock,
-            on_event=self._emit,
+            on_event=self._announcer.tell,
             named_lines=lambda: named_lines(self.config),
         )
 
@@ -234,7 +208,7 @@ class Brain(PersonSide):
                 self._index = open_index(
                     self.root,
                     self.config,
-                    state_directory=self._directory,
+                    state_directory=self._states.path,
                     environment=self._environment,
                     embedders=self._search.embedders,
                     patience_s=self._search.patience_s,
@@ -252,48 +226,22 @@ class Brain(PersonSide):
             index=lambda: self.index,
             catch_up_s=self._search.catch_up_s,
             on_progress=self._search.on_progress,
+            is_over=self._search.is_over,
             clock=self._clock,
             new_job_id=ids.new_job_id,
             new_approval_id=ids.new_approval_id,
             new_session_id=ids.new_session_id,
-            emit=self._announce,
+            emit=self._announcer.announce,
             environment=self._environment,
             chat_models=self._chat_models,
         )
-
-    # -- events ------------------------------------------------------------------------------------------------------
 
     def on_event(self, listener: Callable[[Event], None]) -> None:
         """Call the listener after each change of memory that this process makes (EVENT-O4).
 
         It is called in the writer's own thread. What it writes itself is queued and comes next: it must not wait for it.
         """
-        self._listeners.append(listener)
-
-    def _emit(self, event: Event) -> None:
-        if _LOG.isEnabledFor(logging.DEBUG):  # the action log has every write; this is for looking on
-            _LOG.debug("%s", event.name, extra={"action": event.name, **_loggable(event.to_json())})
-        is_nested, self._telling.is_on = self._is_telling, True
-        try:
-            for listener in self._listeners:
-                _tell(listener, event)
-        finally:
-            self._telling.is_on = is_nested
-
-    @property
-    def _is_telling(self) -> bool:
-        """Whether this thread is calling listeners: the writer goes on when they have returned."""
-        return getattr(self._telling, "is_on", False)
-
-    def _announce(self, event: Event) -> None:
-        """Note an event for the hooks of every process, and tell the listeners of this one."""
-        payload = json.dumps(event.to_json(), ensure_ascii=False)
-        state = self._open_state()
-        with state.transaction():
-            cause = getattr(event, "heartbeat_id", None)
-            at = self._clock.now().isoformat()
-            state.run("insert_event", at=at, name=event.name, payload=payload, heartbeat=cause)
-        self._emit(event)
+        self._announcer.listen(listener)
 
     # -- who acts ----------------------------------------------------------------------------------------------------
 
@@ -360,9 +308,9 @@ class Brain(PersonSide):
         from omnislash.writer.worker import Worker  # noqa: PLC0415 - what only a worker needs
 
         self._prepare()
-        state = self._new_state()
+        state = self._states.open_another()
         served = {**make_operations(self.agent), **(operations or {})}
-        worker = Worker(self._directory, state, self._new_writer(state), clock=self._clock, operations=served)
+        worker = Worker(self._states.path, state, self._new_writer(state), clock=self._clock, operations=served)
         worker.start()
         self._worker = worker
         return worker
@@ -416,7 +364,7 @@ class Brain(PersonSide):
         worker = self._worker
         try:
             self._prepare()
-            if self._is_telling:
+            if self._announcer.is_telling:
                 return self._client.enqueue(job)
             if worker is not None and not worker.is_stopping:
                 with contextlib.suppress(CancelledError):
@@ -437,10 +385,8 @@ class Brain(PersonSide):
         self._background.stop_indexing()
         if self._index is not None:
             self._index.close()
-        for state in self._opened:
-            state.close()
-        self._opened.clear()
-        self._state = self._writer = None
+        self._states.close()
+        self._writer = None
 
     def __enter__(self) -> Self:
         """Return the brain."""
@@ -453,20 +399,8 @@ class Brain(PersonSide):
         self.close()
 
 
-def _tell(listener: Callable[[Event], None], event: Event) -> None:
-    try:
-        listener(event)
-    except Exception:  # noqa: BLE001 - a listener is somebody else's code; its failure undoes no write
-        _LOG.exception("a listener failed", extra={"action": "listener_failed"})
-
-
 def _wait_for(worker: Worker, job: Job) -> Verdict:
     """Return the verdict of a worker in this process; CancelledError when it is stopped before it took the job."""
     with contextlib.suppress(FutureTimeoutError):
         return worker.submit(job).result(timeout=WAIT_LIMIT_S)
     return verdicts.unconfirmed(job.id, reason=f"no verdict came within {WAIT_LIMIT_S:.0f} seconds")
-
-
-def _loggable(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an event under names that a log record has free."""
-    return {f"event_{key}": value for key, value in payload.items()}

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from omnislash.errors import OmnislashError
 from omnislash.index.limits import deadline
-from omnislash.store.locks import is_locked
+from omnislash.store.locks import WRITER_LOCK, is_locked
 from omnislash.store.state import SCHEMA_VERSION, load_queries
 
 if TYPE_CHECKING:
@@ -136,5 +136,5 @@ def is_closed(brain: Examined) -> bool:
 def has_writer(brain: Examined) -> bool:
     """Tell whether a process holds the lock of the writer; False where that can't be asked."""
     with contextlib.suppress(OSError):
-        return is_locked(brain.state_directory / "writer.lock")
+        return is_locked(brain.state_directory / WRITER_LOCK)
     return False

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, NewType
 from omnislash.errors import InvalidNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 #: A name that `parse_line_name` accepted.
 LineName = NewType("LineName", str)
@@ -163,15 +163,6 @@ def fold_name(name: str) -> str:
         return name.lower()
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", visible).casefold()
-
-
-def find_twin(name: str, siblings: Iterable[str]) -> str | None:
-    """Return the first sibling that is another spelling of `name`: other case or other Unicode form.
-
-    Two such names cannot live together on every disk. The same spelling is no twin.
-    """
-    folded = fold_name(name)
-    return next((other for other in siblings if other != name and fold_name(other) == folded), None)
 
 
 def check_portable(path: str) -> None:

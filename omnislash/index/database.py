@@ -212,14 +212,6 @@ class Database:
         """Return what changes whenever anybody has committed: another connection, or this one."""
         return int(self.value("PRAGMA data_version")), self._commits
 
-    def count_rows(self) -> dict[str, int]:
-        """Return how many rows each table has."""
-        import sqlite_utils  # noqa: PLC0415 - a tenth of a second, which a search does not pay
-
-        tables = sqlite_utils.Database(self._connection)
-        with self._lock:
-            return {name: tables[name].count for name in tables.table_names() if not name.startswith("sqlite_")}
-
     def find_damage(self) -> list[str]:
         """Return what SQLite itself finds wrong in the whole file, a sentence each; empty when it is sound."""
         try:

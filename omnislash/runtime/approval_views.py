@@ -19,15 +19,12 @@ from omnislash.errors import OmnislashError
 from omnislash.runtime.approvals import Approval
 from omnislash.runtime.settings import writer_settings
 from omnislash.writer.jobs import DeleteRequest, Job
-from omnislash.writer.planning import plan_job
-from omnislash.writer.planning_files import hash_part
+from omnislash.writer.planning_files import hash_part, plan_delete
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from omnislash.core.lines import ManagedPath
     from omnislash.runtime.turns import Ports
-    from omnislash.store.files import MemoryFiles
 
 #: How many questions are shown with their text, and how many decided ones are listed.
 OPEN_MAX: Final = 50
@@ -146,7 +143,7 @@ def _compare(ports: Ports, approval: Approval) -> OpenApproval:
     request = DeleteRequest(path, asked.get("entry"), asked.get("section"))
     job = Job(approval.id, LineName(approval.line), request, ports.clock.now())
     data = ports.files.read(path)
-    plan = plan_job(job, _Present(ports.files), writer_settings(ports.config()))
+    plan = plan_delete(job, request, ports.files, writer_settings(ports.config()))
     if data is None or not plan.changes:
         return OpenApproval(approval=approval, standing=Standing.GONE, text="", chars=0, trouble=plan.verdict.message)
     is_same = hash_part(data, request.section) == approval.hash
@@ -177,16 +174,3 @@ def _subtract(before: bytes, after: bytes | None) -> str:
     first = min(first, len(lines))
     last = len(lines) - (len(kept) - first)
     return b"".join(lines[first:last]).decode("utf-8", "replace")
-
-
-class _Present:
-    """The files as they are, for a plan that nobody carries out."""
-
-    def __init__(self, files: MemoryFiles) -> None:
-        self._files = files
-
-    def read(self, path: ManagedPath) -> bytes | None:
-        return self._files.read(path)
-
-    def holds(self, path: ManagedPath, unit: str) -> bool:  # pragma: no cover - a deletion never asks
-        raise NotImplementedError(path, unit)

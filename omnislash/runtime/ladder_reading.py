@@ -13,7 +13,7 @@ from omnislash.core.targets import choose_summaries
 from omnislash.envelope.blocks import Block, BlockName
 from omnislash.envelope.ladder import Summary, render_rungs
 from omnislash.errors import ScopeError
-from omnislash.store.files import storage_error
+from omnislash.store.os_errors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,20 +6,19 @@ Rules: WRITE-01 to WRITE-08, WRITE-O1, WRITE-O3.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.core.credentials import mask_secrets
-from omnislash.store.locks import is_locked, read_owner
+from omnislash.store.locks import WRITER_LOCK, is_locked, read_owner
+from omnislash.store.state_directory import STATE_DIRECTORY
 
 if TYPE_CHECKING:
     import sqlite3
 
     from omnislash.runtime.turns import Ports
 
-#: The writer's lock, in the brain.
-LOCK_FILE: Final = ".omnislash/writer.lock"
 #: How many jobs that wait are listed, and how many that are done; the rest is counted.
 JOBS_MAX: Final = 50
 VERDICTS_MAX: Final = 15
@@ -56,8 +55,8 @@ class LineQueue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedJob:
-    """A job that is not done."""
+class _QueueJob:
+    """What is said of every job: what it writes and who asked for it."""
 
     id: str
     line: str
@@ -66,6 +65,16 @@ class QueuedJob:
     heartbeat: str | None
     #: `agent`, `person` or `engine`.
     actor: str
+
+    def _describe(self) -> dict[str, Any]:
+        """Return `{id, line, tool, role, heartbeat, actor}`."""
+        return {each.name: getattr(self, each.name) for each in fields(_QueueJob)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedJob(_QueueJob):
+    """A job that is not done."""
+
     #: ISO instant of the call.
     created_at: str
     is_running: bool
@@ -74,29 +83,14 @@ class QueuedJob:
 
     def to_json(self) -> dict[str, Any]:
         """Return `{id, line, tool, role, heartbeat, actor, createdAt, state, ageS}`."""
-        return {
-            "id": self.id,
-            "line": self.line,
-            "tool": self.tool,
-            "role": self.role,
-            "heartbeat": self.heartbeat,
-            "actor": self.actor,
-            "createdAt": self.created_at,
-            "state": "running" if self.is_running else "waiting",
-            "ageS": round(self.age_s, 1),
-        }
+        state = "running" if self.is_running else "waiting"
+        return {**self._describe(), "createdAt": self.created_at, "state": state, "ageS": round(self.age_s, 1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoneJob:
+class DoneJob(_QueueJob):
     """A job with what became of it."""
 
-    id: str
-    line: str
-    tool: str
-    role: str | None
-    heartbeat: str | None
-    actor: str
     #: ISO instant of the verdict.
     finished_at: str
     outcome: str
@@ -107,12 +101,7 @@ class DoneJob:
     def to_json(self) -> dict[str, Any]:
         """Return `{id, line, tool, role, heartbeat, actor, finishedAt, outcome, message, paths}`."""
         return {
-            "id": self.id,
-            "line": self.line,
-            "tool": self.tool,
-            "role": self.role,
-            "heartbeat": self.heartbeat,
-            "actor": self.actor,
+            **self._describe(),
             "finishedAt": self.finished_at,
             "outcome": self.outcome,
             "message": self.message,
@@ -161,7 +150,7 @@ def list_queue(ports: Ports) -> QueueView:
 
 
 def _find_writer(ports: Ports) -> WriterState:
-    lock = ports.root / LOCK_FILE
+    lock = ports.root / STATE_DIRECTORY / WRITER_LOCK
     owner = read_owner(lock)
     try:
         is_held = is_locked(lock)
@@ -178,30 +167,25 @@ def _line(row: sqlite3.Row) -> LineQueue:
 
 
 def _job(row: sqlite3.Row, now: datetime) -> QueuedJob:
+    age = now - datetime.fromisoformat(row["created_at"])
     return QueuedJob(
-        id=row["id"],
-        line=row["line"],
-        tool=row["tool"],
-        role=row["role"],
-        heartbeat=row["heartbeat"],
-        actor=row["actor"],
+        **_common(row),
         created_at=row["created_at"],
         is_running=row["state"] == "running",
-        age_s=max((now - datetime.fromisoformat(row["created_at"])).total_seconds(), 0.0),
+        age_s=max(age.total_seconds(), 0.0),
     )
 
 
 def _done(row: sqlite3.Row) -> DoneJob:
     verdict = json.loads(row["verdict"])
     return DoneJob(
-        id=row["id"],
-        line=row["line"],
-        tool=row["tool"],
-        role=row["role"],
-        heartbeat=row["heartbeat"],
-        actor=row["actor"],
+        **_common(row),
         finished_at=row["finished_at"],
         outcome=verdict["outcome"],
         message=mask_secrets(verdict["message"]),
         paths=tuple(verdict["paths"]),
     )
+
+
+def _common(row: sqlite3.Row) -> dict[str, Any]:
+    return {each.name: row[each.name] for each in fields(_QueueJob)}

@@ -65,6 +65,8 @@ class Ports:
     emit: Callable[[Event], None]
     #: Variables of providers, harnesses and embedders.
     environment: Mapping[str, str]
+    #: Asked in the thread of a call whether nobody waits for it any more.
+    is_over: Callable[[], bool] = lambda: False
     #: Makes the model of a turn from a reference; None = as the configuration says. For tests, and models of your own.
     chat_models: Callable[[str | None, BrainFiles], ChatModel] | None = None
 

@@ -16,7 +16,7 @@ from omnislash.envelope.blocks import BlockName, render_unreadable
 from omnislash.envelope.memory_block import render_memory
 from omnislash.envelope.window import DayLog, render_window
 from omnislash.errors import ScopeError, StorageError
-from omnislash.store.files import storage_error
+from omnislash.store.os_errors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

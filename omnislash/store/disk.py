@@ -218,3 +218,19 @@ def read_descriptor(descriptor: int) -> bytes:
             break
         wanted = 1 << 20
     return b"".join(parts)
+
+
+def read_regular(path: Path) -> bytes | None:
+    """Return the bytes of a regular file; None when there is nothing of that name.
+
+    Raises:
+        OSError: Something else is in the way, or the disk refuses.
+    """
+    try:
+        descriptor = open_regular(path)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_descriptor(descriptor)
+    finally:
+        os.close(descriptor)

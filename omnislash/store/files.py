@@ -2,10 +2,8 @@
 
 A path is resolved before it is used, so that a symbolic link inside `memory/` leads neither a read nor a write out of
 its line (SCOPE-O6).
-A replacement never writes in place: see :mod:`omnislash.store.disk`.
-A new file is written as `<name>.tmp` and gets the name `<name>.new` once it is whole and durable; an exchange then
-swaps `<name>.new` with the target.  So a `.tmp` never holds anything but unfinished bytes of our own, and after the
-exchange `.new` holds what came out, a person's bytes included, until the caller says that it is no longer needed.
+A replacement never writes in place: see :mod:`omnislash.store.disk`, and :mod:`omnislash.store.replacement` for the
+names that it goes through.
 
 Rules: SCOPE-02, SCOPE-O6, LINE-01, LINE-04; architecture.md section 4.
 """
@@ -16,99 +14,40 @@ import contextlib
 import errno
 import os
 import stat
-import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from omnislash.core.lines import ManagedPath, split_path
 from omnislash.errors import ScopeError, StorageError
 from omnislash.store import ids
-from omnislash.store.disk import (
-    NO_LINKS,
-    Disk,
-    ExchangeUnsupportedError,
-    has_open_writer,
-    open_regular,
-    read_descriptor,
-)
+from omnislash.store.directories import Directories
+from omnislash.store.disk import NO_LINKS, Disk, ExchangeUnsupportedError, read_regular
+from omnislash.store.os_errors import place_error
+from omnislash.store.replacement import Replacement
+from omnislash.store.settling import read_settled, wait_for_writers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-#: How long a write waits for an editor that holds the file open for writing, in seconds.
-#: An in-place save takes milliseconds; whoever keeps the file open longer gets a conflict copy instead.
-OPEN_WRITER_LIMIT_S = 2.0
-_OPEN_WRITER_STEP_S = 0.002
 _NEW_FILE_MODE = 0o644
-#: Suffixes of a temporary name: being written, and whole.
-UNFINISHED, READY = ".tmp", ".new"
-_REASONS = {
-    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
-    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
-    errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
-    errno.EACCES: ("permission denied", "Give this user write access to it."),
-    errno.EPERM: ("the operation is not permitted", "Check its owner, flags and file system."),
-    errno.EISDIR: ("there is a directory where a file should be", "Move the directory away."),
-    errno.ENOTDIR: ("there is a file where a directory should be", "Move that file away."),
-    errno.EIO: ("the disk reported an I/O error", "Check the disk before you write more."),
-    errno.ELOOP: ("it is a symbolic link", "Replace the link by a real file."),
-    errno.ENAMETOOLONG: ("the name is too long", "Use a shorter name."),
-}
-
-
-def storage_error(error: OSError, path: str) -> StorageError:
-    """Return the operating system's error as one sentence with the path, the cause and a next step."""
-    reason, hint = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Check the file and try again."))
-    return StorageError(f"memory/{path} can't be used: {reason}. {hint}", path=f"memory/{path}", hint=hint)
-
-
-@dataclass(slots=True)
-class Replacement:
-    """One file on its way from `before` to `after`, with the temporary name that carries it."""
-
-    #: Managed path.
-    path: ManagedPath
-    #: Where it lies on disk.
-    target: Path
-    #: The temporary name beside it, without its suffix.
-    temp: Path
-    #: The bytes that the change was planned against; None where there was no file.
-    before: bytes | None
-    #: The bytes that shall be there; None for a removal.
-    after: bytes | None
-    #: True from the moment in which the new bytes stand under the real name.
-    applied: bool = False
-    #: True where the platform had no exchange and the old bytes did not come out.
-    blind: bool = False
-    #: True while the `.new` name may hold the only copy of somebody else's bytes.
-    foreign: bool = False
-    #: True once the new bytes are whole and have the `.new` name, so that no `.tmp` is left.
-    staged: bool = False
-    #: Permissions of the new file; None takes over those of the file that it replaces.
-    mode: int | None = None
-    #: Directories that were made for it, outermost first.
-    made: list[Path] = field(default_factory=list)
-    #: The name while the new bytes are being written.
-    unfinished: Path = field(init=False)
-    #: The name of the whole new file and, after the exchange, of what came out.
-    ready: Path = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Derive the two temporary names."""
-        self.unfinished = self.temp.with_name(self.temp.name + UNFINISHED)
-        self.ready = self.temp.with_name(self.temp.name + READY)
 
 
 class MemoryFiles:
     """The files under one brain's `memory/`."""
 
-    def __init__(self, memory: Path, *, disk: Disk | None = None) -> None:
-        """Name the `memory/` directory; it may not exist yet."""
+    def __init__(self, memory: Path, *, disk: Disk | None = None, shown_as: str = "memory/") -> None:
+        """Name the directory; it may not exist yet.
+
+        Args:
+            memory: The brain's `memory/`.
+            disk: The calls that change the disk; the real ones by default.
+            shown_as: What a person reads before a path in a message; '' for a directory that is not `memory/`.
+        """
         self.memory = memory
         self.disk = disk or Disk()
+        self._shown_as = shown_as
+        self._directories = Directories(self.disk)
         self._checked_lines: set[str] = set()
-        self._unsynced: set[Path] = set()
 
     # -- where a path lies -------------------------------------------------------------------------------------------
 
@@ -124,8 +63,9 @@ class MemoryFiles:
             self._check_line(line)
         place = self.memory / path
         if self._meets_link(path) and not self._resolves_inside(place, line):
-            message = f"memory/{path} leads out of its line through a symbolic link; nothing was read or written."
-            raise ScopeError(message, path=f"memory/{path}", hint="Replace the link by a real file or folder.")
+            shown = self._shown_as + path
+            message = f"{shown} leads out of its line through a symbolic link; nothing was read or written."
+            raise ScopeError(message, path=shown, hint="Replace the link by a real file or folder.")
         return place
 
     def _meets_link(self, path: ManagedPath) -> bool:
@@ -148,8 +88,10 @@ class MemoryFiles:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for name in os.listdir(self.memory):
                 if name != line and name.casefold() == line.casefold():
-                    message = f"memory/{name} and memory/{line} differ in letter case only. Rename one of them."
-                    raise StorageError(message, path=f"memory/{name}")
+                    shown, other = self._shown_as + name, self._shown_as + line
+                    raise StorageError(
+                        f"{shown} and {other} differ in letter case only. Rename one of them.", path=shown
+                    )
                 if name == line:
                     self._checked_lines.add(line)
 
@@ -163,26 +105,29 @@ class MemoryFiles:
         """
         return self._read_at(self.locate(path), path)
 
-    @staticmethod
-    def _read_at(place: Path, path: ManagedPath) -> bytes | None:
+    def _read_at(self, place: Path, path: ManagedPath) -> bytes | None:
         try:
-            return _read_place(place)
+            return read_regular(place)
         except OSError as error:
-            raise storage_error(error, path) from error
+            raise self.explain(error, path) from error
+
+    def explain(self, error: OSError, path: ManagedPath) -> StorageError:
+        """Return an error of the operating system as one sentence with the path, the cause and a next step."""
+        return place_error(error, self._shown_as + path)
 
     def read_settled(self, path: ManagedPath, *, known: bytes | None = None) -> bytes | None:
         """Return the file's bytes once nobody is in the middle of saving it in place.
 
-        Waits at most :data:`OPEN_WRITER_LIMIT_S` for an open writer, then reads what is there.
+        Waits at most `OPEN_WRITER_LIMIT_S` for an open writer, then reads what is there.
         Bytes that are the `known` ones are no half of a save, and nobody is waited for.
 
         Raises:
             StorageError: Something else is in the way, or the disk refuses.
         """
         try:
-            return _read_settled(self.locate(path), known=known)[0]
+            return read_settled(self.locate(path), known=known)[0]
         except OSError as error:
-            raise storage_error(error, path) from error
+            raise self.explain(error, path) from error
 
     def read_target(self, change: Replacement) -> bytes | None:
         """Return the bytes that stand under the real name of a change right now."""
@@ -232,48 +177,17 @@ class MemoryFiles:
         return mode if change.mode is None else change.mode
 
     def make_directories(self, directory: Path, *, made: list[Path]) -> None:
-        """Create a directory and its missing parents below `memory/`, each made durable in its parent.
+        """Create a directory and its missing parents, each made durable in its parent.
 
         Args:
             directory: The directory that has to be there.
             made: Receives those that were created, outermost first, also when it ends with an error.
         """
-        if not self._unsynced and os.path.isdir(directory):
-            return
-        missing: list[Path] = []
-        while not directory.exists():
-            missing.append(directory)
-            directory = directory.parent
-        unsynced = [path for path in (directory, *directory.parents) if path in self._unsynced]
-        for path in reversed([*missing, *unsynced]):
-            if path in missing:
-                self._make_directory(path, made)
-            self.disk.sync_directory(path.parent)
-            self._unsynced.discard(path)
-
-    def _make_directory(self, path: Path, made: list[Path]) -> None:
-        self._unsynced.add(path)
-        try:
-            self.disk.make_directory(path)
-        except FileExistsError:
-            return
-        except OSError:
-            made.append(path)  # a network disk may have made it all the same
-            raise
-        made.append(path)
+        self._directories.make(directory, made=made)
 
     def remove_made(self, change: Replacement) -> None:
         """Remove the directories that were made for a change which did not come about, unless they are in use."""
-        while change.made:
-            path = change.made.pop()
-            try:
-                self.disk.remove_directory(path)
-            except FileNotFoundError:
-                self._unsynced.discard(path)
-            except OSError:
-                return
-            else:
-                self._unsynced.discard(path)
+        self._directories.remove(change.made)
 
     def swap(self, change: Replacement) -> None:
         """Put the new bytes under the real name in one step; what was there waits under the temporary name.
@@ -327,13 +241,13 @@ class MemoryFiles:
         """
         if change.before is None or change.blind:
             return change.before, False
-        return _read_settled(change.ready)
+        return read_settled(change.ready)
 
     @staticmethod
     def read_ready(change: Replacement) -> bytes | None:
         """Return the bytes under the `.new` name, or None when there are none."""
         try:
-            return _read_place(change.ready)
+            return read_regular(change.ready)
         except NotADirectoryError:
             return None
 
@@ -457,64 +371,3 @@ def _is_gone(place: Path) -> bool:
     except OSError:
         return False
     return False
-
-
-def _read_place(place: Path) -> bytes | None:
-    try:
-        descriptor = open_regular(place)
-    except FileNotFoundError:
-        return None
-    try:
-        return read_descriptor(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _read_settled(place: Path, *, known: bytes | None = None) -> tuple[bytes | None, bool]:
-    """Return a file's bytes, and whether somebody still has it open for writing after the time limit."""
-    try:
-        descriptor = open_regular(place)
-    except FileNotFoundError:
-        return None, False
-    try:
-        if known is not None and (data := read_descriptor(descriptor)) == known:
-            return data, False
-        still_open = _wait(descriptor, limit_s=OPEN_WRITER_LIMIT_S)
-        return read_descriptor(descriptor), still_open
-    finally:
-        os.close(descriptor)
-
-
-def wait_for_writers(path: Path, *, limit_s: float = OPEN_WRITER_LIMIT_S) -> bool:
-    """Wait until nobody has the file open for writing; True when somebody still has after the limit.
-
-    Where the platform can't tell, a file that was saved within the last two seconds gets 20 ms to settle.
-    """
-    try:
-        descriptor = open_regular(path)
-    except OSError:
-        return False
-    try:
-        return _wait(descriptor, limit_s=limit_s)
-    finally:
-        os.close(descriptor)
-
-
-def _wait(descriptor: int, *, limit_s: float) -> bool:
-    deadline = time.monotonic() + limit_s
-    while (busy := has_open_writer(descriptor)) and time.monotonic() < deadline:
-        time.sleep(_OPEN_WRITER_STEP_S)
-    if busy is None:
-        _settle(descriptor)
-    return bool(busy)
-
-
-def _settle(descriptor: int) -> None:
-    for _ in range(10):
-        before = os.fstat(descriptor)
-        if time.time() - before.st_mtime > OPEN_WRITER_LIMIT_S:  # noqa: TID251 - beside the file's own time
-            return
-        time.sleep(_OPEN_WRITER_STEP_S * 10)
-        after = os.fstat(descriptor)
-        if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
-            return

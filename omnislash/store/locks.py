@@ -25,6 +25,9 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
     import msvcrt
 
+#: Name of the writer's lock file in a brain's state directory.
+WRITER_LOCK = "writer.lock"
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:

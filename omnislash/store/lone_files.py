@@ -14,11 +14,15 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from omnislash.errors import StorageError
 from omnislash.store import ids
-from omnislash.store.disk import NO_LINKS, Disk, ExchangeUnsupportedError, open_regular, read_descriptor
-from omnislash.store.files import storage_error, wait_for_writers
+from omnislash.store.disk import NO_LINKS, Disk, ExchangeUnsupportedError, read_regular
+from omnislash.store.os_errors import place_error
+from omnislash.store.settling import wait_for_writers
+
+if TYPE_CHECKING:
+    from omnislash.errors import StorageError
 
 
 class FileChangedError(Exception):
@@ -27,9 +31,7 @@ class FileChangedError(Exception):
 
 def lone_error(error: OSError, path: Path, *, doing: str = "used") -> StorageError:
     """Return the operating system's error as one sentence with the path, the cause and a next step."""
-    wrapped = storage_error(error, str(path))
-    message = wrapped.message.replace(f"memory/{path} can't be used", f"{path} can't be {doing}", 1)
-    return StorageError(message, path=str(path), hint=wrapped.hint)
+    return place_error(error, str(path), doing=doing)
 
 
 def resolve_link(path: Path) -> Path:
@@ -50,14 +52,7 @@ def read_lone(path: Path) -> bytes | None:
     Raises:
         OSError: Something else is in the way, or the disk refuses.
     """
-    try:
-        descriptor = open_regular(path)
-    except FileNotFoundError:
-        return None
-    try:
-        return read_descriptor(descriptor)
-    finally:
-        os.close(descriptor)
+    return read_regular(path)
 
 
 def write_new(path: Path, data: bytes, *, mode: int, disk: Disk) -> None:

@@ -21,21 +21,20 @@ Rules: WRITE-01, WRITE-11, WRITE-O5, WRITE-O7, EVENT-O4; architecture.md section
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omnislash.core import verdicts
 from omnislash.core.lines import ManagedPath
-from omnislash.core.verdicts import Outcome, Verdict
-from omnislash.errors import OmnislashError, ScopeError, StorageError
-from omnislash.store.files import MemoryFiles, Replacement, storage_error
+from omnislash.errors import ScopeError, StorageError
 from omnislash.store.hashing import hash_bytes
-from omnislash.writer.displaced import left_key, save_displaced
+from omnislash.store.os_errors import storage_error
 from omnislash.writer.exchanging import FileMovedOnError, give_back, swap_unless_saved
 from omnislash.writer.planning import plan_job
 from omnislash.writer.plans import Plan, WriterSettings, in_effect, refuse
+from omnislash.writer.recording import finish_job, plan_to_json, remember_files
+from omnislash.writer.tidying import Leftovers
 from omnislash.writer.views import BatchView, UnitCache
 from omnislash.writer.watching import keep_lost_entries, note_watches, watch_change, watch_exposed, watch_standing
 
@@ -45,6 +44,9 @@ if TYPE_CHECKING:
 
     from omnislash.core.clock import Clock
     from omnislash.core.events import MemoryEvent
+    from omnislash.core.verdicts import Verdict
+    from omnislash.store.files import MemoryFiles
+    from omnislash.store.replacement import Replacement
     from omnislash.store.state import State
     from omnislash.writer.jobs import Job
 
@@ -96,12 +98,7 @@ class Applier:
         self._clock = clock
         self._on_event = on_event
         self._cache = UnitCache()
-        self._finished: list[Batch] = []
-        #: Changes that did not come about and whose temporary names could not be removed yet.
-        self._stuck: list[Replacement] = []
-        #: Keys of intent rows that can go as soon as these directories are synced: nothing is left of what they name,
-        #: but a power cut would bring a name back whose removal is not durable.
-        self._tidied: dict[str, set[Path]] = {}
+        self._leftovers = Leftovers(state, files, clock)
 
     def run(self, jobs: Sequence[Job], *, unsaved: set[str]) -> list[Verdict]:
         """Run the jobs in their order and return their verdicts, in the same order.
@@ -128,47 +125,16 @@ class Applier:
 
     def tidy(self) -> None:
         """Remove the temporary names of what is done; nobody has to wait for it, and what stays is tried again."""
-        self._finished = [batch for batch in self._finished if not self._clear(batch)]
-        self._stuck = [change for change in self._stuck if not self._clear_stuck(change)]
+        self._leftovers.tidy()
 
     @property
     def untidied(self) -> int:
         """How many temporary files wait to be removed."""
-        return sum(len(batch.changes) for batch in self._finished)
-
-    def _clear(self, batch: Batch) -> bool:
-        gone = [self._clear_change(change) for change in batch.changes]
-        if not all(gone):
-            return False
-        if batch.key:
-            self._tidied[batch.key] = {change.target.parent for change in batch.changes}
-        return True
-
-    def _clear_change(self, change: Replacement) -> bool:
-        """Remove what an exchange brought out, unless somebody has written to it since."""
-        if change.before is not None and not change.blind:
-            came_out = self._files.read_ready(change)
-            change.foreign = came_out is not None and came_out != change.before
-        if not change.foreign:
-            return self._files.discard(change)
-        with contextlib.suppress(OSError, OmnislashError):
-            save_displaced(change, files=self._files, now=self._clock.now(), unless_held=True)
-        return self._files.discard(change)
-
-    def _clear_stuck(self, change: Replacement) -> bool:
-        try:
-            if change.foreign:
-                save_displaced(change, files=self._files, now=self._clock.now(), unless_held=True)
-        except (OSError, OmnislashError):
-            return False
-        if not self._files.discard(change):
-            return False
-        self._tidied[left_key(change)] = {change.target.parent}
-        return True
+        return self._leftovers.untidied
 
     def drop_later(self, directories: Mapping[str, set[Path]]) -> None:
         """Note intent rows that can go once these directories are synced: recovery found nothing left to do."""
-        self._tidied.update(directories)
+        self._leftovers.drop_later(directories)
 
     # -- one attempt -------------------------------------------------------------------------------------------------
 
@@ -225,10 +191,10 @@ class Applier:
         with self._state.transaction() as state:
             self._insert_unsaved(batch)
             self._leave_earlier_attempt(batch)
-            self._drop_tidied()
+            self._leftovers.drop_rows()
             batch.key = batch.jobs[0].id
             for job, plan in zip(batch.jobs, batch.plans, strict=True):
-                state.run("start_job", id=job.id, batch=batch.key, verdict=plan_to_json(job, plan))
+                state.run("start_job", id=job.id, batch=batch.key, verdict=plan_to_json(plan))
             for change in batch.changes:
                 state.run(
                     "insert_change",
@@ -238,7 +204,7 @@ class Applier:
                     hash_before=hash_bytes(change.before),
                     hash_after=hash_bytes(change.after),
                 )
-        self._forget_tidied()
+        self._leftovers.forget_rows()
         batch.unsaved.clear()
 
     def _leave_earlier_attempt(self, batch: Batch) -> None:
@@ -246,21 +212,10 @@ class Applier:
         if batch.key:
             self._state.run("leave_changes", batch=batch.key)
 
-    def _drop_tidied(self) -> None:
-        """Remove the intent rows of which nothing is left; inside a transaction."""
-        for key, unsynced in self._tidied.items():
-            if not unsynced:
-                self._state.run("drop_changes", batch=key)
-
-    def _forget_tidied(self) -> None:
-        self._tidied = {key: unsynced for key, unsynced in self._tidied.items() if unsynced}
-
     def _sync(self, changes: Sequence[Replacement]) -> None:
         """Make the new names durable, and with them the removal of older temporary ones."""
         self._files.sync_parents(changes)
-        synced = {change.target.parent for change in changes}
-        for unsynced in self._tidied.values():
-            unsynced.difference_update(synced)
+        self._leftovers.note_synced({change.target.parent for change in changes})
 
     def _insert_unsaved(self, batch: Batch) -> None:
         for job in batch.jobs:
@@ -310,16 +265,16 @@ class Applier:
             self._insert_unsaved(batch)
             if not batch.changes:
                 self._leave_earlier_attempt(batch)
-            self._drop_tidied()
+            self._leftovers.drop_rows()
             for job, plan in zip(batch.jobs, batch.plans, strict=True):
                 finish_job(state, job, plan, at=at)
             remember_files(state, batch.changes, batch.plans, at=at)
-        self._forget_tidied()
+        self._leftovers.forget_rows()
         if not batch.changes:
             batch.key = ""
         if batch.view:
             batch.view.settle()
-        self._finished.append(batch)
+        self._leftovers.add(batch.key, batch.changes)
         self._emit(batch.plans)
         return [plan.verdict for plan in batch.plans]
 
@@ -336,8 +291,7 @@ class Applier:
         if any(change.applied for change in batch.changes):
             return
         for change in batch.changes:
-            if not self._clear_stuck(change):
-                self._stuck.append(change)
+            self._leftovers.clear_failed(change)
             self._files.remove_made(change)
 
     def _after_trouble(self, batch: Batch, error: Exception) -> list[Verdict]:
@@ -366,6 +320,14 @@ class Applier:
         return self._finish(batch)
 
 
+def unexpected_message(error: Exception) -> str:
+    """Return the sentence for a job that ended in an error which nobody foresaw."""
+    return (
+        f"This write ended in an unexpected {type(error).__name__}, which is a fault of omnislash; nothing was written. "
+        "The log has the details."
+    )
+
+
 def _what_stands(job: Job) -> str:
     if job.resumed:
         return "A part of it may be in place since an earlier attempt; re-read with memory_read."
@@ -377,87 +339,3 @@ def _with_notes(plan: Plan, lost: dict[ManagedPath, str]) -> Plan:
         if change.path in lost:
             plan = plan.with_note(lost[change.path])
     return plan
-
-
-def plan_to_json(job: Job, plan: Plan) -> str:
-    """Return what recovery needs to finish a job whose files are in place: verdict, events, additions."""
-    return json.dumps(
-        {
-            "verdict": plan.verdict.to_json(),
-            "events": [{"name": event.name, "payload": event.to_json()} for event in plan.events],
-            "chars": job.offered_chars,
-            "watches": [watch.to_json() for watch in plan.watches],
-        },
-        ensure_ascii=False,
-    )
-
-
-def finish_job(state: State, job: Job, plan: Plan, *, at: str) -> None:
-    """Write a job's verdict, its audit row and its events; inside a transaction."""
-    verdict = plan.verdict
-    events = [(event.name, event.to_json()) for event in plan.events]
-    finish_row(state, job, verdict, events, at=at)
-
-
-def finish_row(
-    state: State, job: Job, verdict: Verdict, events: Sequence[tuple[str, dict[str, object]]], *, at: str
-) -> None:
-    """Write a verdict, its audit row and its events; inside a transaction."""
-    state.run("finish_job", id=job.id, verdict=json.dumps(verdict.to_json(), ensure_ascii=False), at=at)
-    state.run(
-        "insert_audit",
-        at=at,
-        actor=job.actor,
-        role=job.role,
-        heartbeat=job.heartbeat,
-        tool=job.tool,
-        line=job.line,
-        paths=json.dumps(audit_paths(job, verdict), ensure_ascii=False),
-        outcome=verdict.outcome.value,
-        chars=job.offered_chars,
-        job=job.id,
-    )
-    settle_approval(state, job, verdict)
-    for name, payload in events:
-        text = json.dumps(payload, ensure_ascii=False)
-        state.run("insert_event", at=at, name=name, payload=text, heartbeat=job.heartbeat)
-
-
-#: A job that a person's approval started carries the approval's id in its request key.
-APPROVAL_KEY = "approval:"
-_APPROVAL_STATES = {Outcome.FAILED: "open", Outcome.REFUSED: "outdated"}
-
-
-def settle_approval(state: State, job: Job, verdict: Verdict) -> None:
-    """Bring the question behind an approved deletion up to date; inside a transaction.
-
-    After a failure of the machine it is open again; when what it was about has changed meanwhile it is outdated; and
-    once the text is forgotten the question forgets it too.
-    """
-    if job.request_key is None or not job.request_key.startswith(APPROVAL_KEY):
-        return
-    approval = job.request_key.split(":")[1]
-    state.run("settle_approval", id=approval, state=_APPROVAL_STATES.get(verdict.outcome, "approved"))
-
-
-def unexpected_message(error: Exception) -> str:
-    """Return the sentence for a job that ended in an error which nobody foresaw."""
-    return (
-        f"This write ended in an unexpected {type(error).__name__}, which is a fault of omnislash; nothing was written. "
-        "The log has the details."
-    )
-
-
-def audit_paths(job: Job, verdict: Verdict) -> list[str]:
-    """Return the paths of the audit row: those of the verdict, else the one that was asked for."""
-    asked = getattr(job.request, "path", None) or getattr(job.request, "source", None)
-    paths = [*verdict.paths, *([asked] if asked and asked not in verdict.paths else [])]
-    return paths if verdict.outcome is not Outcome.DUPLICATE else list(verdict.paths)
-
-
-def remember_files(state: State, changes: Sequence[Replacement], plans: Sequence[Plan], *, at: str) -> None:
-    """Note what the writer left on disk, so that a stale save by an editor is noticed; inside a transaction."""
-    for change in changes:
-        state.run("set_file", path=change.path, hash=hash_bytes(change.after), at=at)
-    for plan in plans:
-        note_watches(state, plan.watches, at=at)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from omnislash.core import verdicts
 from omnislash.core.verdicts import WAIT_LIMIT_S, Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
-from omnislash.store.locks import Owner, WriterLock, is_locked, read_owner
+from omnislash.store.locks import WRITER_LOCK, Owner, WriterLock, is_locked, read_owner
 from omnislash.writer.wake import PROTOCOL, Connection, WorkerGoneError, WorkerSilentError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class WriterClient:
             wait_s: How long to wait for a verdict, in seconds (WRITE-02).
         """
         self._directory = directory
-        self._lock_path = directory / "writer.lock"
+        self._lock_path = directory / WRITER_LOCK
         self._state = state
         self._writer = writer
         self._clock = clock

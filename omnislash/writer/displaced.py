@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from omnislash.store.files import MemoryFiles, Replacement
+    from omnislash.store.files import MemoryFiles
+    from omnislash.store.replacement import Replacement
     from omnislash.store.state import State
 
 _LOG = logging.getLogger(__name__)

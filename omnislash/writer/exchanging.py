@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omnislash.core.lines import ManagedPath
-    from omnislash.store.files import MemoryFiles, Replacement
+    from omnislash.store.files import MemoryFiles
+    from omnislash.store.replacement import Replacement
 
 
 class FileMovedOnError(Exception):

@@ -22,7 +22,7 @@ from omnislash.core.sections import drop_section, find_sections, parse_memory, r
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.store.hashing import hash_bytes
 from omnislash.writer.plans import (
-    FileView,
+    FileReader,
     Plan,
     PlannedChange,
     WriterSettings,
@@ -63,7 +63,7 @@ class _Target:
         return parse_entries(self.text, timed=kind_of(self.path) is FileKind.DAILY)
 
 
-def _open(path: ManagedPath, files: FileView) -> _Target | None:
+def _open(path: ManagedPath, files: FileReader) -> _Target | None:
     data = files.read(path)
     return None if data is None else _Target(path, data, decode(data))
 
@@ -84,7 +84,7 @@ def _done(job: Job, path: ManagedPath) -> Plan:
 # -- edit ------------------------------------------------------------------------------------------------------------
 
 
-def plan_edit(job: Job, request: EditRequest, files: FileView, settings: WriterSettings) -> Plan:
+def plan_edit(job: Job, request: EditRequest, files: FileReader, settings: WriterSettings) -> Plan:
     """Return the plan of a `memory_edit`: replace one entry, or a text that occurs once."""
     refusal = _check_edit(request, settings)
     if refusal:
@@ -204,7 +204,7 @@ def _edited(
 # -- whole files -----------------------------------------------------------------------------------------------------
 
 
-def plan_write_file(job: Job, request: WriteFileRequest, files: FileView, settings: WriterSettings) -> Plan:
+def plan_write_file(job: Job, request: WriteFileRequest, files: FileReader, settings: WriterSettings) -> Plan:
     """Return the plan of a `memory_write_file`: replace or create a whole file of the own line."""
     check_content(request.content)
     secret = find_secret(request.content) if settings.refuse_secrets else None
@@ -254,7 +254,7 @@ def _changed_message(path: ManagedPath, data: bytes | None) -> str:
     return f"{path} {what}; nothing was saved. Read it again and repeat the change on what is there now."
 
 
-def plan_move(job: Job, request: MoveRequest, files: FileView, settings: WriterSettings) -> Plan:
+def plan_move(job: Job, request: MoveRequest, files: FileReader, settings: WriterSettings) -> Plan:
     """Return the plan of a `memory_move`: another name in the same line, onto a free name."""
     check_portable(request.target)
     refusal = shadowed(request.target, settings)
@@ -303,7 +303,7 @@ def _plan_moved(job: Job, request: MoveRequest, source: _Target, settings: Write
 # -- delete ----------------------------------------------------------------------------------------------------------
 
 
-def plan_delete(job: Job, request: DeleteRequest, files: FileView, settings: WriterSettings) -> Plan:
+def plan_delete(job: Job, request: DeleteRequest, files: FileReader, settings: WriterSettings) -> Plan:
     """Return the plan of a `memory_delete`: a file, one entry of it, or one section."""
     target = _open(request.path, files)
     if target is None:

@@ -24,10 +24,10 @@ from omnislash.writer.plans import Plan, PlannedChange, encode, refuse, secret_m
 if TYPE_CHECKING:
     from omnislash.core.lines import ManagedPath
     from omnislash.writer.jobs import FileSummaryRequest, Job
-    from omnislash.writer.plans import FileView, WriterSettings
+    from omnislash.writer.plans import FileReader, WriterSettings
 
 
-def plan_summary(job: Job, request: FileSummaryRequest, files: FileView, settings: WriterSettings) -> Plan:
+def plan_summary(job: Job, request: FileSummaryRequest, files: FileReader, settings: WriterSettings) -> Plan:
     """Return the plan that creates a summary, or that leaves the one that is there.
 
     Raises:

@@ -42,12 +42,16 @@ class WriterSettings:
         return effective_budget(self.file_max_chars, self.line_max_chars, line)
 
 
-class FileView(Protocol):
-    """The managed files as they are now, the planned changes of earlier jobs of the batch included."""
+class FileReader(Protocol):
+    """The managed files as they are now."""
 
     def read(self, path: ManagedPath) -> bytes | None:
         """Return the bytes, or None when there is no such file; StorageError when something is in the way."""
         ...
+
+
+class FileView(FileReader, Protocol):
+    """The same with the planned changes of earlier jobs of the batch, and by entry."""
 
     def holds(self, path: ManagedPath, unit: str) -> bool:
         """Tell whether an entry with this folded text stands in the file (WRITE-O6)."""

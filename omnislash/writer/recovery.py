@@ -37,13 +37,14 @@ from omnislash.core.events import parse_event
 from omnislash.core.lines import ManagedPath
 from omnislash.core.verdicts import Outcome, Verdict
 from omnislash.errors import OmnislashError, StorageError
-from omnislash.store.files import MemoryFiles, Replacement, wait_for_writers
 from omnislash.store.hashing import ABSENT, hash_bytes
-from omnislash.writer.applying import finish_row
+from omnislash.store.replacement import Replacement
+from omnislash.store.settling import wait_for_writers
 from omnislash.writer.displaced import COPY, SYNC, finish_copy, left_key, save_displaced
 from omnislash.writer.exchanging import FileMovedOnError, swap_unless_saved
 from omnislash.writer.jobs import Job
 from omnislash.writer.plans import Watch
+from omnislash.writer.recording import finish_row
 from omnislash.writer.watching import note_watches, watch_exposed
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omnislash.core.events import MemoryEvent
+    from omnislash.store.files import MemoryFiles
     from omnislash.store.state import State
 
 _LOG = logging.getLogger(__name__)

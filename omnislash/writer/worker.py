@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from omnislash.core import verdicts
 from omnislash.core.verdicts import Verdict
 from omnislash.errors import OmnislashError, WriterUnavailableError
-from omnislash.store.locks import Owner, WriterLock, read_owner
+from omnislash.store.locks import WRITER_LOCK, Owner, WriterLock, read_owner
 from omnislash.writer.jobs import Job
 from omnislash.writer.serving import LocalServer
 from omnislash.writer.wake import PROTOCOL, socket_path
@@ -94,7 +94,7 @@ class Worker:
         self._state = state
         self._writer = writer
         self._clock = clock
-        self._lock = WriterLock(directory / "writer.lock")
+        self._lock = WriterLock(directory / WRITER_LOCK)
         self._inbox: queue.SimpleQueue[_Submitted | _Waiting | None] = queue.SimpleQueue()
         self._pending: dict[str, list[Future[Verdict]]] = {}
         #: When each thread that serves a caller has handed in its last job.
@@ -146,7 +146,7 @@ class Worker:
         return True
 
     def _has_living_worker(self) -> bool:
-        other = read_owner(self._directory / "writer.lock")
+        other = read_owner(self._directory / WRITER_LOCK)
         if other is None or other.role != "worker":
             return False
         try:
@@ -158,7 +158,7 @@ class Worker:
         return True
 
     def _taken_message(self) -> str:
-        owner = read_owner(self._directory / "writer.lock")
+        owner = read_owner(self._directory / WRITER_LOCK)
         who = f"process {owner.pid}, since {owner.since_shown}" if owner else "another process"
         return f"A worker of this brain is running already ({who}). Stop it first, or use it as it is."
 

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 
 #: Each place that may catch every error, and why.
 EDGES = {
-    ("engine.py", "_tell"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
+    ("runtime/announcing.py", "_tell"): "a listener is somebody else's code, and undoes no write (EVENT-O4)",
     ("runtime/beats/beat_runs.py", "_run"): "a model may be somebody else's code, and ends no scheduler (EVENT-O4)",
     ("runtime/syncing/curating.py", "watch_run"): "a sync never fails a beat (CURATE-05)",
     ("runtime/syncing/curating.py", "commit_run"): "the same",

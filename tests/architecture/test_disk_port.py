@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "omnislash"
 #: Who else may change a disk, with what, and why.
 ALLOWED = {
     # The state directory: made before there is anything to be lost in it.
-    ("engine.py", "mkdir"): "makes .omnislash/",
-    ("engine.py", "write_text"): "hides .omnislash/ from git",
+    ("store/state_directory.py", "mkdir"): "makes .omnislash/",
+    ("store/state_directory.py", "write_text"): "hides .omnislash/ from git",
     # The lock file: a label that nobody believes.
     ("store/locks.py", "mkdir"): "makes the directory of the locks of heartbeats and hooks",
     ("store/locks.py", "os.open"): "makes the lock file",

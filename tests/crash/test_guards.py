@@ -16,6 +16,7 @@ from omnislash.store.files import MemoryFiles
 from omnislash.store.locks import Owner, WriterLock
 from omnislash.testing import CountingDisk, InterruptingDisk, NoExchangeDisk, PowerLossDisk, StoppingDisk
 from omnislash.writer.applying import Applier
+from omnislash.writer.tidying import Leftovers
 from tests.crash.harness import (
     DAY,
     MEMORY,
@@ -178,7 +179,7 @@ def no_lock(patch: pytest.MonkeyPatch) -> None:
 def no_look_after(patch: pytest.MonkeyPatch) -> None:
     """Take for granted that the planned bytes came out of the exchange."""
     patch.setattr(MemoryFiles, "displaced", lambda _self, change: (change.before, False))
-    patch.setattr(Applier, "_clear_change", lambda applier, change: applier._files.discard(change))
+    patch.setattr(Leftovers, "_clear_change", lambda leftovers, change: leftovers._files.discard(change))
 
 
 def no_look_before(patch: pytest.MonkeyPatch) -> None:

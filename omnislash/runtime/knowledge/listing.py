@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from omnislash.core.lines import MEMORY_FILE
 from omnislash.core.periods import days_in_folder, summaries_in_folder
-from omnislash.store.files import storage_error
+from omnislash.store.os_errors import place_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -175,5 +175,5 @@ def _look(place: str, found: Found, label: str) -> tuple[dict[str, Stat], list[s
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
-        found.problems.append(storage_error(error, label).message.replace("memory/", "", 1))
+        found.problems.append(place_error(error, label).message)
     return files, folders

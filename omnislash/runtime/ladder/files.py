@@ -17,7 +17,7 @@ from omnislash.core.ladder import LineState, days_to_read
 from omnislash.core.lines import daily_path
 from omnislash.core.periods import days_in_folder, summaries_in_folder
 from omnislash.errors import OmnislashError
-from omnislash.store.files import storage_error
+from omnislash.store.os_errors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -110,7 +110,7 @@ def run_task(turn: Turn, ports: Ports, arguments: TaskArguments, *, caller: Call
     """
     from omnislash.runtime.loop.running import run_turn  # noqa: PLC0415 - heavy, and it names this module
 
-    caller = caller or Caller()
+    caller = caller or Caller(is_over=ports.is_over)
     if caller.options.depth >= DEPTH_MOST:
         message = f"{DEPTH_MOST} agents stand above this one already; do the task yourself."
         raise ScopeError(message)

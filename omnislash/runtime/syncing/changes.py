@@ -43,7 +43,6 @@ _CLUTTER = re.compile(
 )
 #: A file that is larger is committed without a look into it, in bytes.
 _LOOKED_AT: Final = 64 << 20
-_MODULE_MODE: Final = "160000"
 _HALF_REMOVED: Final = (
     "It is staged for removal and still there. Commit the removal, or take it back with: git restore --staged PATH"
 )

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from omnislash.core.lines import ManagedPath
     from omnislash.runtime.syncing.merge_values import MergePlace
-    from omnislash.store.files import Replacement
+    from omnislash.store.replacement import Replacement
 
 #: How many files are written before their first sync: each of them is open until then.
 _OPEN_AT_ONCE: Final = 100

@@ -13,7 +13,7 @@ from omnislash.core.lines import ManagedPath, is_line_name
 from omnislash.errors import StorageError
 from omnislash.runtime.syncing.merging_objects import TreeEntry, hash_blob, read_blobs
 from omnislash.store import ids
-from omnislash.store.files import MemoryFiles, storage_error
+from omnislash.store.files import MemoryFiles
 from omnislash.store.git import join_paths
 from omnislash.writer.displaced import is_held, save_displaced
 from omnislash.writer.plans import decode
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omnislash.runtime.syncing.merge_values import MergePlace
-    from omnislash.store.files import Replacement
     from omnislash.store.git import Repository
+    from omnislash.store.replacement import Replacement
 
 _LOG = logging.getLogger(__name__)
 #: Attributes under which the bytes on disk are other than those that git stores.
@@ -59,17 +59,11 @@ class Home(NamedTuple):
         except StorageError as error:
             if isinstance(error.__cause__, IsADirectoryError | NotADirectoryError):
                 return None
-            raise self._reword(error) from error
+            raise
 
     def explain(self, error: OSError) -> StorageError:
         """Return the operating system's error as a sentence with the path, the cause and a next step."""
-        return self._reword(storage_error(error, self.path))
-
-    def _reword(self, error: StorageError) -> StorageError:
-        """Return the error of a file that lies beside `memory/` without the name of that directory."""
-        if self.is_managed:
-            return error
-        return StorageError(error.message.replace(f"memory/{self.path}", self.path, 1), path=self.path, hint=error.hint)
+        return self.files.explain(error, self.path)
 
 
 class Homes:
@@ -79,7 +73,7 @@ class Homes:
         """Keep the ports."""
         self._managed = place.files
         self._memory = f"{place.repository.prefix}memory/"
-        self._tree = MemoryFiles(place.repository.top, disk=place.files.disk)
+        self._tree = MemoryFiles(place.repository.top, disk=place.files.disk, shown_as="")
 
     def find(self, path: str) -> Home:
         """Return the home of a path of the repository."""

@@ -13,8 +13,9 @@ from urllib.parse import unquote_to_bytes
 from omnislash.errors import OmnislashError
 from omnislash.runtime.syncing.merging_objects import DURABLE
 from omnislash.runtime.syncing.placing_files import Home, Homes
-from omnislash.store.files import Replacement, wait_for_writers
 from omnislash.store.hashing import ABSENT, hash_bytes
+from omnislash.store.replacement import Replacement
+from omnislash.store.settling import wait_for_writers
 from omnislash.writer.displaced import SYNC
 
 if TYPE_CHECKING:

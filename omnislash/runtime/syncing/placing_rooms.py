@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from omnislash.runtime.syncing.changes import show_path
 from omnislash.runtime.syncing.merging_trees import STOPPED, MergeStoppedError
 from omnislash.runtime.syncing.values import Conflict
-from omnislash.store.files import Replacement
+from omnislash.store.replacement import Replacement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.budgets import Reading, count_chars, effective_budget
@@ -186,12 +188,13 @@ def check_readable(turn: Turn, located: Located) -> None:
         raise ScopeError(refusal.message)
 
 
-def _load(ports: Ports, config: BrainFiles, located: Located) -> Document | None:
+def _load(ports: Ports, config: BrainFiles, located: Located, *, is_listed: bool = False) -> Document | None:
     if located.zone is Zone.MANAGED:
         ports.files.locate(ManagedPath(located.path))
-        return read_document(ports.files.memory, located.path, within=located.path.partition("/")[0])
+        line = located.path.partition("/")[0]
+        return read_document(ports.files.memory, located.path, within=line, is_listed=is_listed)
     source = next(source for source in config.sources if Ref(RefKind.AUTHORED, source).holds(located))
-    return read_document(ports.root, located.path, within=source)
+    return read_document(ports.root, located.path, within=source, is_listed=is_listed)
 
 
 def _reading(config: BrainFiles, located: Located, text: str) -> Reading | None:
@@ -250,21 +253,23 @@ def list_files(turn: Turn, ports: Ports, arguments: ListArguments) -> FileListin
             raise ScopeError(chosen.message)
         refs = chosen
     after, prefix = arguments.cursor or "", arguments.prefix or ""
-    paths = sorted(
-        {path for ref in refs for path in _walk(ports, config, ref) if path > after and path.startswith(prefix)}
-    )
+    walks = (_walk(ports, config, ref, after=after, prefix=prefix) for ref in refs)
+    # Each walk is in order, and groupby drops what lies in two corpora: nothing is looked for beyond the page.
+    paths = list(islice((path for path, _ in groupby(merge(*walks))), arguments.limit + 1))
     page = paths[: arguments.limit]
     entries = tuple(entry for path in page if (entry := _entry(ports, config, path)))
     return FileListing(entries, page[-1] if len(paths) > len(page) else None)
 
 
-def _walk(ports: Ports, config: BrainFiles, ref: Ref) -> Iterator[str]:
+def _walk(ports: Ports, config: BrainFiles, ref: Ref, *, after: str = "", prefix: str = "") -> Iterator[str]:
+    """Yield the files of a corpus that a tool can name, in order of their path: those after one, and with a prefix."""
+    root, names = ports.files.memory, [ref.name]
     if ref.kind is RefKind.AUTHORED:
-        yield from walk_documents(ports.root, ref.name)
-        return
-    names = sorted(config.lines_on_disk) if ref.kind is RefKind.EVERY_LINE else [ref.name]
+        root = ports.root
+    elif ref.kind is RefKind.EVERY_LINE:
+        names = sorted(config.lines_on_disk, key=lambda name: f"{name}/")
     for name in names:
-        for path in walk_documents(ports.files.memory, name):
+        for path in walk_documents(root, name, after=after, prefix=prefix):
             if locate_quietly(path, config) is not None:
                 yield path
 
@@ -279,7 +284,7 @@ def locate_quietly(path: str, config: BrainFiles) -> Located | None:
 
 def _entry(ports: Ports, config: BrainFiles, path: str) -> FileEntry | None:
     located = locate_quietly(path, config)
-    document = _load(ports, config, located) if located else None
+    document = _load(ports, config, located, is_listed=True) if located else None
     if located is None or document is None:
         return None
     kind = kind_of(ManagedPath(path)).value if located.zone is Zone.MANAGED else "source"

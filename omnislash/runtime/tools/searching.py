@@ -146,7 +146,7 @@ def _search(ports: Ports, request: Request, *, looks_below: bool = True) -> Foun
     """Search after catching up for as long as a search may take; a search that fails says so and raises nothing."""
     try:
         index = ports.index()
-        view = index.view(index.refresh(limit_s=ports.catch_up_s, progress=ports.on_progress))
+        view = index.view(index.refresh(limit_s=ports.catch_up_s, progress=ports.on_progress, is_over=ports.is_over))
         scored = score_notes(view, request)
         return Found(choose(view, scored, looks_below=looks_below), view, scored)
     except IndexUnavailableError as error:

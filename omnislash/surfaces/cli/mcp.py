@@ -58,9 +58,9 @@ def mcp(settings: Settings, /, role: str, heartbeat: str | None, transport: str,
 def _open(settings: Settings, role: str, heartbeat: str | None) -> Brain:
     """Open the brain, and make sure that the role is there before anything is promised to a client."""
     from omnislash.engine import SearchOptions  # noqa: PLC0415 - not needed for the help
-    from omnislash.surfaces.mcp.progress import tell  # noqa: PLC0415 - the same
+    from omnislash.surfaces.mcp.progress import is_given_up, tell  # noqa: PLC0415 - the same
 
-    brain = settings.open_brain(search=SearchOptions(on_progress=tell))
+    brain = settings.open_brain(search=SearchOptions(on_progress=tell, is_over=is_given_up))
     brain.agent(role, heartbeat=heartbeat)
     return brain
 
@@ -86,7 +86,7 @@ def _serve_http(settings: Settings, role: str, heartbeat: str | None, place: dic
 
     stop = hear_signals()
     with _open(settings, role, heartbeat) as brain:
-        from omnislash.engine import STATE_DIRECTORY  # noqa: PLC0415 - the same
+        from omnislash.store.state_directory import STATE_DIRECTORY  # noqa: PLC0415 - the same
         from omnislash.surfaces.mcp import http  # noqa: PLC0415 - as for stdio
         from omnislash.surfaces.mcp.seat import Caller  # noqa: PLC0415 - the same
         from omnislash.surfaces.web.binding import choose_binding  # noqa: PLC0415 - the same

@@ -111,6 +111,41 @@ def test_walk_shows_markdown_in_order(tmp_path: Path) -> None:
     ]
 
 
+def test_walk_is_in_order_of_the_whole_path(tmp_path: Path) -> None:
+    """The order is that of the paths as texts, so that a reader can go on after any of them."""
+    for path in ("a/z.md", "a.md", "a-b/c.md", "a/b/c.md", "a b.md", "aa/x.md"):
+        put(tmp_path / "content" / path)
+
+    found = list(walk_documents(tmp_path, "content"))
+
+    assert found == sorted(found)
+    assert len(found) == 6
+    for after in (*found, "content/a", "content/a/", "content/b", ""):
+        rest = [path for path in found if path > after]
+        assert list(walk_documents(tmp_path, "content", after=after)) == rest
+    for prefix in (*found, "content/a", "content/a/", "conten", "content/aa/y", "x"):
+        chosen = [path for path in found if path.startswith(prefix)]
+        assert list(walk_documents(tmp_path, "content", prefix=prefix)) == chosen
+
+
+def test_walk_opens_no_directory_that_holds_nothing_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page in the middle of a large tree costs what is in it, and not the tree."""
+    for number in range(20):
+        put(tmp_path / f"content/{number:02}/x.md")
+    opened: list[str] = []
+    scan = os.scandir
+
+    def note(place: Path) -> object:
+        opened.append(place.name)
+        return scan(place)
+
+    monkeypatch.setattr("omnislash.store.documents.os.scandir", note)
+    walk = walk_documents(tmp_path, "content", after="content/09/x.md")
+
+    assert [next(walk), next(walk)] == ["content/10/x.md", "content/11/x.md"]
+    assert opened == ["content", "09", "10", "11"]
+
+
 def test_walk_of_a_single_file_or_of_nothing(tmp_path: Path) -> None:
     """A source that is a file shows itself; one that does not exist shows nothing."""
     put(tmp_path / "handbook.md")

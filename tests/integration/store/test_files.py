@@ -12,10 +12,13 @@ import pytest
 from omnislash import ScopeError, StorageError
 from omnislash.core.lines import ManagedPath
 from omnislash.store.disk import Disk, ExchangeUnsupportedError, has_open_writer, open_regular
-from omnislash.store.files import MemoryFiles, Replacement, wait_for_writers
+from omnislash.store.files import MemoryFiles
+from omnislash.store.settling import wait_for_writers
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from omnislash.store.replacement import Replacement
 
 PATH = ManagedPath("main/2026/08/2026-08-30.md")
 

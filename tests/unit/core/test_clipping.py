@@ -10,7 +10,7 @@ OLD, NEW = "# Mon\n\n- one\n- two\n", "# Tue\n\n- three\n- four\n"
 EMOJI = "\U0001f44d"
 
 
-@pytest.mark.rule("PERIOD-14", "PERIOD-O8")
+@pytest.mark.rule("PERIOD-14", "PERIOD-O8", "KNOB-O2")
 @pytest.mark.parametrize(
     ("texts", "cap", "kept"),
     [

@@ -326,7 +326,7 @@ class TestCatchingUp:
             "2025": ("2026-02-01", spell_out("2025-03-01 .. 2025-03-04")),
         }
 
-    @pytest.mark.rule("PERIOD-13")
+    @pytest.mark.rule("PERIOD-13", "KNOB-O2")
     def test_no_runs_at_all(self) -> None:
         """With `maxRunsPerTick: 0` nothing runs, and what is missing stays queued (TENSION-09)."""
         plan = plan_tick(make_state("week", days("2026-08-03", "2026-08-30")), day("2026-09-01"), max_runs=0)

