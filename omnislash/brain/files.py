@@ -69,7 +69,7 @@ class BrainFiles:
         role = self.roles.get(name)
         if role is not None:
             return role
-        raise UsageError(f"There is no role {quote_name(role_id)}.", hint=self._explain_missing(name, ".agent.md"))
+        raise self._explain_missing(role_id, self.roles, suffixes=(".agent.md",), what="role")
 
     def find_beat(self, beat_id: str) -> Beat:
         """Return a heartbeat or, when there is none of that id, a hook.
@@ -81,15 +81,22 @@ class BrainFiles:
         beat = self.heartbeats.get(name) or self.hooks.get(name)
         if beat is not None:
             return beat
-        hint = self._explain_missing(name, ".heartbeat.md")
-        raise UsageError(f"There is no heartbeat or hook {quote_name(beat_id)}.", hint=hint)
+        known = {**self.heartbeats, **self.hooks}
+        raise self._explain_missing(beat_id, known, suffixes=(".heartbeat.md", ".hook.md"), what="heartbeat or hook")
 
-    def _explain_missing(self, name: str, suffix: str) -> str:
-        fault = next((fault for fault in self.faults if fault.path.endswith(f"/{name}{suffix}")), None)
+    def _explain_missing(
+        self, asked: str, known: Mapping[str, Role | Beat], *, suffixes: tuple[str, ...], what: str
+    ) -> UsageError:
+        """Return why nothing of that name can be used: its file does not load, or there is none."""
+        name = normalise_id(asked)
+        ends = tuple(f"/{name}{suffix}" for suffix in suffixes)
+        fault = next((fault for fault in self.faults if fault.path.endswith(ends)), None)
         if fault is not None:
-            return f"Its file has faults: {fault.render()}"
-        known = self.roles if suffix == ".agent.md" else {**self.heartbeats, **self.hooks}
-        return suggest(name, known) or f"Known are: {', '.join(sorted(known)) or 'none'}."
+            message = f"The {what} {quote_name(asked)} does not load."
+            hint = f"Its file has faults: {fault.render()}"
+            return UsageError(message, path=fault.path, line=fault.line, key=fault.key, hint=hint)
+        hint = suggest(name, known) or f"Known are: {', '.join(sorted(known)) or 'none'}."
+        return UsageError(f"There is no {what} {quote_name(asked)}.", hint=hint)
 
     def resolve_scope(self, role_id: str, *, beat: str | None = None, handed: str | None = None) -> Scope:
         """Return what a turn may read and write.

@@ -77,6 +77,8 @@ class Reading:
         """
         self._instead = instead or {}
         self._before: dict[str, tuple[Stamp, Any]] = previous.results if previous else {}
+        #: Files whose stamp says nothing about what was read of them before.
+        self._doubted = frozenset(previous._young if previous else ())  # noqa: SLF001 - a pass and the one before it
         #: What became of each file, with the stamp that it had.
         self.results: dict[str, tuple[Stamp, Any]] = {}
         self._stamps: dict[str, Stamp] = {}
@@ -96,7 +98,7 @@ class Reading:
             return _parse(self._instead[path], len(self._instead[path]), parse, label)
         now = stamp_of(path)
         before = self._before.get(path)
-        if before is None or before[0] != now or now is None or _is_young(now):
+        if before is None or before[0] != now or now is None or path in self._doubted:
             before = self._read(path, parse, label)
         self.results[path] = before
         self._stamps[path] = before[0]
@@ -104,6 +106,7 @@ class Reading:
         return result
 
     def _read(self, path: str, parse: Callable[[str], Decoded[T]], label: str) -> tuple[Stamp, Decoded[T] | None]:
+        begun = _now()
         try:
             found, data = _read_bytes(path)
         except FileNotFoundError:
@@ -112,7 +115,7 @@ class Reading:
         except OSError as error:
             return stamp_of(path), Decoded(None, (_unreadable(error, label),))
         stamp = _stamp(found)
-        if _is_young(stamp):
+        if _is_young(stamp, begun):
             self._young[path] = data
         return stamp, _parse(data, found.st_size, parse, label)
 
@@ -145,7 +148,7 @@ class Reading:
 
     def _is_other(self, path: str) -> bool:
         """Compare a young file by its bytes; forget about it once its stamp can be trusted."""
-        is_settled = not _is_young(self._stamps.get(path))
+        is_settled = not _is_young(self._stamps.get(path), _now())
         try:
             is_other = _read_bytes(path)[1] != self._young[path]
         except OSError:
@@ -166,8 +169,13 @@ def _parse(data: bytes, size: int, parse: Callable[[str], Decoded[T]], label: st
     return Decoded(None, (*faults, *result.faults), result.root) if faults else result
 
 
-def _is_young(stamp: Stamp) -> bool:
-    return stamp is not None and SystemClock().now().timestamp() - max(stamp[:2]) / 1e9 < TICK_S
+def _is_young(stamp: Stamp, begun: float) -> bool:
+    """Tell whether a file that was read from that moment on may have been saved again with the same stamp."""
+    return stamp is not None and begun - max(stamp[:2]) / 1e9 < TICK_S
+
+
+def _now() -> float:
+    return SystemClock().now().timestamp()
 
 
 def _read_bytes(path: str) -> tuple[os.stat_result, bytes]:

@@ -9,13 +9,13 @@ Rules: TOOL-04, TOOL-16.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omnislash.core.lines import LineName, parse_managed_path
 from omnislash.errors import UsageError
-from omnislash.writer.applying import APPROVAL_KEY
 from omnislash.writer.jobs import DeleteRequest, Job
+from omnislash.writer.recording import APPROVAL_KEY
 
 if TYPE_CHECKING:
     import sqlite3
@@ -147,14 +147,14 @@ def approve(ports: Ports, approval_id: str) -> Verdict:
 
 
 def refuse(ports: Ports, approval_id: str) -> Approval:
-    """Turn a deletion down and return the question.
+    """Turn a deletion down and return the question as it now stands: refused.
 
     Raises:
         UsageError: As :func:`find_approval`.
     """
     approval = find_approval(ports, approval_id)
     _decide(ports, approval, "refused")
-    return approval
+    return replace(approval, state="refused")
 
 
 def _decide(ports: Ports, approval: Approval, state: str, *, job: Job | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omnislash import Brain, ConfigError, UsageError
+from omnislash.brain.yaml_editing import Word
 
 if TYPE_CHECKING:
     from omnislash.brain.files import BrainFiles
@@ -42,6 +43,20 @@ def test_o_18_a_role_with_a_bad_block_is_refused(make_brain: MakeBrain) -> None:
     with pytest.raises(UsageError) as refused:
         brain.agent("r")
     assert "features/quay/r.agent.md:3" in (refused.value.hint or "")
+    assert refused.value.message == "The role 'r' does not load."
+    assert (refused.value.path, refused.value.line) == ("features/quay/r.agent.md", 3)
+
+
+@pytest.mark.rule("KNOB-O5")
+@pytest.mark.parametrize(("kind", "when"), [("heartbeat", "schedule: '0 7 * * *'"), ("hook", "on: memory:written")])
+def test_o_19_a_beat_that_does_not_load_is_said_to_be_there(make_brain: MakeBrain, kind: str, when: str) -> None:
+    """A heartbeat or hook whose file has a fault is not called missing: the sentence names file, line and key."""
+    path = f"features/quay/tide.{kind}.md"
+    brain = make_brain(files={path: f"---\n{when}\nagents: x\nagent: ops\n---\nLook.\n"})
+    with pytest.raises(UsageError) as refused:
+        brain.agent(heartbeat="tide")
+    assert refused.value.message == "The heartbeat or hook 'tide' does not load."
+    assert (refused.value.path, refused.value.line, refused.value.key) == (path, 3, "agents")
 
 
 #: Each is the head of a file that people wrote; the body comes behind it.
@@ -93,6 +108,32 @@ def test_o_19_a_bad_heartbeat_does_not_hold_up_the_rest(make_brain: MakeBrain) -
     assert set(config.heartbeats) == {"good"}
     assert len(faults(config, "features/a/bad.heartbeat.md")) == 1
     assert brain.agent("ops", heartbeat="good").scope.heartbeat == "good"
+
+
+#: A settings file as a person keeps it: keys in an order of its own, notes, quotes, odd spaces, empty lines at the end.
+KEPT = (
+    "# Ours.\nmemory:\n  searchScore:   0.25\n  # The page must fit on a screen.\n  fileMaxChars: 4000   # keep\n"
+    '  write: "ops"\nlocale: {timezone: "Europe/Berlin"}\n\n\n'
+)
+
+
+@pytest.mark.rule("DASH-O2", "DASH-07")
+def test_o_20_an_update_keeps_order_and_comments(make_brain: MakeBrain) -> None:
+    """One setting that is changed through the product is one line to git: order, comments, quotes and ends stay.
+
+    Of the files with keys, the manifest is the one that the product changes; roles are edited by people alone.
+    """
+    brain = make_brain(files={"constitution/MANIFEST.yaml": KEPT})
+    brain.commit()
+    editor = brain.brain.manifest_editor
+
+    save = editor.save({("memory", "fileMaxChars"): Word("5000", is_text=False)}, expect=editor.read().hash)
+
+    assert save.outcome == "saved"
+    assert brain.git("diff", "--numstat", "--", "constitution").split() == ["1", "1", "constitution/MANIFEST.yaml"]
+    right = KEPT.replace("fileMaxChars: 4000   # keep", "fileMaxChars: 5000   # keep")
+    assert brain.tree()["constitution/MANIFEST.yaml"] == right.encode()
+    brain.by_hand("constitution/MANIFEST.yaml", right)
 
 
 @pytest.mark.rule("TOOL-06", "KNOB-O5")

@@ -86,7 +86,7 @@ def test_a_hook_hears_only_what_it_names(sample: SampleBrain) -> None:
     agent.memory.edit(path, old="The choir came.", new="The choir left.")
     agent.memory.delete(path, entry="The choir left.")
     flushed = MemoryFlushed(outcome="saved", scope="main", role="nova", heartbeat_id=None, session=None, writes=1)
-    beats.brain._announce(flushed)
+    beats.brain._announcer.announce(flushed)
 
     beats.go(seconds=5)
 
@@ -113,7 +113,7 @@ def test_what_a_hook_did_runs_no_hook(sample: SampleBrain) -> None:
         if agent.scope.heartbeat == "first" and not seen & {"memory:compacted", "memory:budget-refused"}:
             agent.memory.write("y" * 250, priority=True)
             agent.memory.write("w" * 600, priority=True)
-            beats.brain._announce(
+            beats.brain._announcer.announce(
                 MemoryFlushed(outcome="saved", scope="main", role="nova", heartbeat_id="first", session=None, writes=1)
             )
 

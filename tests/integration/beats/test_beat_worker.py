@@ -69,7 +69,7 @@ def start(sample: SampleBrain) -> Iterator[Callable[[], Worker]]:
         worker.end()
 
 
-def wait_until(check: Callable[[], object], *, limit_s: float = 90.0) -> None:
+def wait_until(check: Callable[[], object], *, limit_s: float = 140.0) -> None:
     """Return once something is the case; a worker that starts slowly misses a minute, and has to wait for the next."""
     deadline = time.monotonic() + limit_s
     while not check():

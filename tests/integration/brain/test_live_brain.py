@@ -7,10 +7,12 @@ import os
 import shutil
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from omnislash.brain import reading
 from omnislash.brain.loading import LiveBrain
 from omnislash.brain.reading import TICK_S, Reading
 from omnislash.errors import ConfigError
@@ -74,6 +76,65 @@ def test_edits_within_one_tick_are_seen(root: Path, monkeypatch: pytest.MonkeyPa
     for days in [*range(2, 10)] * 5:
         put(root, MANIFEST, f"memory: {{ recentDays: {days} }}\n")
         assert brain.current().manifest.memory.recent_days == days
+
+
+class Watch:
+    """A clock that is set by hand, and a disk whose clock stands still."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.at = self.stamp = datetime(2026, 12, 1, 12, tzinfo=UTC)
+        monkeypatch.setattr(reading, "SystemClock", lambda: self)
+        stat, fstat = os.stat, os.fstat
+        monkeypatch.setattr(os, "stat", lambda path, **options: self.still(stat(path, **options)))
+        monkeypatch.setattr(os, "fstat", lambda descriptor: self.still(fstat(descriptor)))
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return self.at
+
+    def still(self, found: os.stat_result) -> os.stat_result:
+        """Return a state with the times of the standing clock."""
+        times = {f"st_{kind}_ns": int(self.stamp.timestamp()) * 10**9 for kind in ("atime", "mtime", "ctime")}
+        return os.stat_result(tuple(found), times)
+
+    def end_tick(self) -> None:
+        """Let more time pass than a tick takes."""
+        self.at += timedelta(seconds=2 * TICK_S)
+
+
+@pytest.mark.rule("KNOB-26")
+def test_an_edit_is_taken_when_its_tick_ends_before_it_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a busy machine takes from noticing an edit to reading it, the edit is read and not what was before."""
+    watch = Watch(monkeypatch)
+    brain = live(root)
+    look = reading.Reading.has_changed
+
+    def look_slowly(found: reading.Reading) -> bool:
+        has_changed = look(found)
+        watch.end_tick()
+        return has_changed
+
+    monkeypatch.setattr(reading.Reading, "has_changed", look_slowly)
+    put(root, MANIFEST, "memory: { recentDays: 2 }\n")
+    assert brain.current().manifest.memory.recent_days == 2
+
+
+@pytest.mark.rule("KNOB-26")
+def test_an_edit_in_the_middle_of_a_slow_read_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was young when it was read is looked at again, however long the read took."""
+    watch = Watch(monkeypatch)
+    read = reading._read_bytes
+
+    def read_slowly(path: str) -> tuple[os.stat_result, bytes]:
+        found = read(path)
+        watch.end_tick()
+        return found
+
+    with monkeypatch.context() as slow:
+        slow.setattr(reading, "_read_bytes", read_slowly)
+        brain = live(root)
+    put(root, MANIFEST, "memory: { recentDays: 2 }\n")
+    assert brain.current().manifest.memory.recent_days == 2
 
 
 def test_nothing_changed_means_the_same_object(root: Path) -> None:

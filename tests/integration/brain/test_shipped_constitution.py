@@ -9,6 +9,7 @@ import pytest
 
 from omnislash.brain.loading import load_brain
 from omnislash.brain.manifest import MANIFEST_FILE, Manifest, parse_manifest
+from omnislash.runtime.tools.catalog import TOOLS
 from omnislash.shipped import constitution_directory
 
 if TYPE_CHECKING:
@@ -104,6 +105,21 @@ def test_the_memory_module_names_no_tool() -> None:
     assert not re.search(r"\b(memory_\w+|audit_list|wc|len\(|doctor_report)\b", text)
     assert "<agent-memory" in text
     assert re.search(r"never measure", text, re.IGNORECASE)
+
+
+@pytest.mark.rule("BUDGET-22")
+def test_no_prompt_tells_to_measure_the_file() -> None:
+    """Of all that the engine says to a model, nothing tells it to count or measure a file, by a command or by itself."""
+    shipped = {path.name: path.read_text(encoding="utf-8") for path in constitution_directory().rglob("*.md")}
+    texts = shipped | {tool.name: tool.description for tool in TOOLS.values()}
+    assert {"with-memory.md", "role-memory.md", "role-general.md", "memory_read"} <= set(texts)
+    for name, text in texts.items():
+        left = text.replace("never measure the file yourself", "").replace(
+            'Measure "recently" and "next week" by it', ""
+        )
+        assert not re.search(r"\bmeasur|\bwc\b|\blen\(|\bcount (the |its )?(char|byte|letter)", left, re.IGNORECASE), (
+            name
+        )
 
 
 @pytest.mark.rule("PERIOD-18")

@@ -78,8 +78,9 @@ def test_refused_deletion_changes_nothing(sample: SampleBrain) -> None:
     brain.agent("nova").memory.delete("main/MEMORY.md")
     (waiting,) = brain.approvals()
 
-    brain.refuse(waiting.id)
+    answer = brain.refuse(waiting.id)
 
+    assert (answer.id, answer.state) == (waiting.id, "refused")
     assert brain.approvals() == []
     assert [each.state for each in brain.approvals(state=None)] == ["refused"]
     for again in (brain.approve, brain.refuse):

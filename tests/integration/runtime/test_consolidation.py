@@ -184,7 +184,7 @@ def test_each_line_has_its_own_runs_and_numbers(sample: SampleBrain) -> None:
     ]
 
 
-@pytest.mark.rule("PERIOD-13")
+@pytest.mark.rule("PERIOD-13", "KNOB-O2")
 def test_no_runs_at_all(sample: SampleBrain) -> None:
     """`maxRunsPerTick: 0` writes none, and counts what is missing."""
     enable(sample, more="maxRunsPerTick: 0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from omnislash import ScopeError, UsageError
 from omnislash.core.verdicts import Outcome
+from omnislash.engine import ModelOptions
 from omnislash.runtime.tools.catalog import TOOLS
+from omnislash.testing import ScriptedChatModel
 
 if TYPE_CHECKING:
     from tests.integration.conftest import SampleBrain
@@ -252,6 +255,23 @@ def test_paths_and_cuts_are_told_by_the_tools(sample: SampleBrain) -> None:
             assert "main/MEMORY.md" in tool.description
     assert "nextOffset" in TOOLS["memory_read"].description
     assert "nextCursor" in TOOLS["memory_list"].description
+
+
+@pytest.mark.rule("TOOL-15", "ENVELOPE-26")
+@pytest.mark.parametrize("capabilities", ["", "memory:read, memory:write, memory:edit, memory:delete"])
+def test_what_tools_tell_is_absent_without_them(sample: SampleBrain, capabilities: str) -> None:
+    """A system prompt, with tools or without, names no tool, spells no path and says nothing of getting the rest."""
+    sample.role("plain", capabilities=capabilities)
+    sample.put_memory("main/MEMORY.md", "rules\n" * 9000)
+    model = ScriptedChatModel("Good.")
+    sample.open(models=ModelOptions(environment={}, chat=model)).agent("plain").run("Hello.")
+
+    (request,) = model.requests
+    assert "<agent-memory" in request.system
+    assert not re.search(r"memory_[a-z]+|nextOffset|nextCursor|main/\w+|\.md\b", request.system)
+    assert [name for name in request.tools if name.startswith("memory_")] == (
+        [name for name in TOOLS if name.startswith("memory_")] if capabilities else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omnislash import ConfigError, UsageError
 from omnislash.core.verdicts import Outcome
+from omnislash.surfaces.cli.following import follow
 
 if TYPE_CHECKING:
     from omnislash import Agent, Verdict
@@ -194,3 +196,20 @@ def test_gate_is_hot(sample: SampleBrain) -> None:
     outcomes.append(nova.memory.delete("main/c.md").outcome)
 
     assert outcomes == [Outcome.APPROVAL_REQUIRED, Outcome.WRITTEN, Outcome.APPROVAL_REQUIRED]
+
+
+@pytest.mark.rule("EVENT-11", "SOURCE-10", "SOURCE-O4")
+def test_what_nobody_names_is_told_when_a_worker_starts(sample: SampleBrain, caplog: pytest.LogCaptureFixture) -> None:
+    """The log of a start names each source that no list names, and not the one that a list does, once each."""
+    sample.sources("content", "journal", "people/maria", "memory/ops")
+    sample.role("nova", "{read: [content]}")
+    is_over = threading.Event()
+    is_over.set()
+
+    with caplog.at_level(logging.WARNING, logger="omnislash"):
+        follow(sample.open(), is_over)
+
+    said = [record.getMessage() for record in caplog.records if "nobody names" in record.getMessage().lower()]
+    assert ["'journal'" in said[0], "'people/maria'" in said[1]] == [True, True]
+    assert len(said) == 2
+    assert any("'memory/ops'" in record.getMessage() for record in caplog.records)

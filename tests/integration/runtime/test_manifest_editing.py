@@ -167,6 +167,19 @@ def test_lines_keep_their_ends(old: str, new: str, kept: str) -> None:
     assert keep_line_ends(old, new) == kept
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        pytest.param("a\nb\nc\r\n", "a\nb\nc\nd\n", "a\nb\nc\r\nd\n", id="most lines end otherwise"),
+        pytest.param("A\nx\nb\r\ny\nC\n", "A\n1\nb\n2\nC\n", "A\n1\nb\r\n2\nC\n", id="between changed lines"),
+        pytest.param("x\na\r\nb\n", "y\nz\na\nb\n", "y\nz\na\r\nb\n", id="at the end"),
+    ],
+)
+def test_lines_of_a_mixed_file_keep_their_own_ends(old: str, new: str, kept: str) -> None:
+    """Where line ends differ, each line that stays keeps its own, wherever it stands between lines that changed."""
+    assert keep_line_ends(old, new) == kept
+
+
 def test_many_equal_lines_take_no_time() -> None:
     """Twenty thousand equal lines, the last of which is changed, are not compared with each other one by one."""
     old = "# same\r\n" * 20_000

@@ -50,7 +50,7 @@ def test_example_of_the_interface_loads() -> None:
     assert [config.has_model(name) for name in ("smart", "cli:smart", "cli:fast", "fast")] == [True, True, False, False]
 
 
-@pytest.mark.rule("SOURCE-04", "SOURCE-05", "SOURCE-06", "SOURCE-O7")
+@pytest.mark.rule("SOURCE-01", "SOURCE-04", "SOURCE-05", "SOURCE-06", "SOURCE-O7")
 @pytest.mark.parametrize(
     "source",
     ["content", "research/notes", "handbook.md", "content/Заметки/архив", "People/Maria_2", "v1.2/a-b", "हिन्दी/नोट"],

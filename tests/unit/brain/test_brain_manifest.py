@@ -63,6 +63,8 @@ def test_block_keeps_set_and_absent_apart() -> None:
     assert block.memory.to_declaration() == Declaration(
         write="team", recall=("content", "*"), recent_days=0, recall_score=0.5, recall_gate="evidence"
     )
+    lists = memory("{ report: [ops, desk], read: ['*', content], recall: [] }")
+    assert lists.memory.to_declaration() == Declaration(report=("ops", "desk"), read=("*", "content"), recall=())
 
 
 @pytest.mark.rule("KNOB-16")

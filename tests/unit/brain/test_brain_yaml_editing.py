@@ -21,6 +21,7 @@ AB: tuple[Word, ...] = (Word("a"), Word("b"))
     [
         pytest.param("a: 1 # why\n", "a", SEVEN, "a: 7 # why\n", id="a number keeps its comment"),
         pytest.param("a:  'x'\n", "a", Word("it's"), "a:  'it''s'\n", id="single quotes stay"),
+        pytest.param("a: '1' # why\n", "a", SEVEN, "a: 7 # why\n", id="a number needs no quotes"),
         pytest.param('a: "x"\n', "a", Word('say "b"'), 'a: "say \\"b\\""\n', id="double quotes stay"),
         pytest.param("a: x\n", "a", Word("7"), "a: '7'\n", id="text that looks like a number is quoted"),
         pytest.param("a: x\n", "a", Word("no"), "a: 'no'\n", id="text that looks like a switch is quoted"),
@@ -70,6 +71,8 @@ def test_value_is_changed_in_place(text: str, key: str, value: Value | None, rig
     [
         pytest.param("a: {b: 1}\n", SEVEN, id="a block becomes a word"),
         pytest.param("a:\n  b: 1\n", AB, id="a block becomes a list"),
+        pytest.param("a: [b]\n", SEVEN, id="a list becomes a word"),
+        pytest.param("a:\n- b\n", SEVEN, id="a list of lines becomes a word"),
         pytest.param("a: &x 1\n", SEVEN, id="an anchor"),
         pytest.param("a: 1\na: 2\n", SEVEN, id="a key that is given twice"),
         pytest.param("a: [1\n", SEVEN, id="broken syntax"),
@@ -81,6 +84,14 @@ def test_what_needs_a_rewrite_is_refused(text: str, value: Value | None) -> None
     """A change that would need more than the value is an error that names the key, and no damaged text."""
     with pytest.raises(UneditableError, match=r"^a$"):
         edit_yaml(text, {("a",): value})
+
+
+@pytest.mark.rule("DASH-O2")
+@pytest.mark.parametrize("text", ["a: 1\n", "a: [b]\n", "a:\n- b\n", "a: ''\n"])
+def test_a_key_below_a_value_does_not_replace_it(text: str) -> None:
+    """What a key holds is lost to no key below it: the change is refused and named."""
+    with pytest.raises(UneditableError, match=r"^a\.b$"):
+        edit_yaml(text, {("a", "b"): SEVEN})
 
 
 def test_changes_come_one_after_another() -> None:

@@ -49,6 +49,10 @@ def test_snapshot_and_withdrawals_always_go() -> None:
     assert [b.why for b in fitted.assembly.blocks] == [Why.SNAPSHOT, Why.WITHDRAWN]
     assert fitted.assembly.receipt == Receipt(clears=True, compaction=3)
 
+    must = measure(block.text for block in found.blocks[:2])
+    assert fit(found, must + measure(["x" * 50]) - 1).waiting == found.blocks[2:]
+    assert fit(found, must + measure(["x" * 50])).waiting == ()
+
 
 @given(st.lists(st.integers(1, 7_000), min_size=4, max_size=4), st.integers(0, 15_000))
 def test_what_goes_has_room(sizes: list[int], room: int) -> None:
@@ -88,6 +92,7 @@ def test_what_can_wait() -> None:
 def test_sentence_about_what_waits() -> None:
     """It names each block and the tools that read it now, and nothing is said where nothing waits."""
     assert describe_waiting([], has_cut_recall=False) == ""
+    assert "no room for the file main/MEMORY.md; it comes" in describe_waiting([sent(MEMORY, 1)], has_cut_recall=False)
     told = describe_waiting([sent(MEMORY, 1), sent(PERIODS, 1), sent(DAILY, 1)], has_cut_recall=True)
     assert told.startswith(
         "(There was no room for the file main/MEMORY.md, the period summaries of main and the recent days of main; "
