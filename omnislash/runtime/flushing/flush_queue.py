@@ -156,7 +156,7 @@ def _read(place: str) -> bytes:
     """Return what a transcript holds.
 
     Raises:
-        OSError: It can't be read, or something else lies there: a pipe would hold up every other review.
+        OSError: It can't be read, is far too long, or something else lies there: a pipe would hold up every other review.
     """
     try:
         found = Path(os.path.realpath(place))
@@ -164,7 +164,10 @@ def _read(place: str) -> bytes:
     except ValueError as error:  # a text that can be no path
         raise OSError(errno.EINVAL, "its name can be no file's") from error
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(BYTES_MAX)
+        data = file.read(BYTES_MAX + 1)
+    if len(data) > BYTES_MAX:  # its newest turns would be what is left out
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return data
 
 
 class FlushQueue:

@@ -158,7 +158,11 @@ class Host(Protocol):
     def next_step(self) -> str:
         """What a person has to do after an installation, as a sentence."""
 
-    def scope_notes(self, scope: Scope, project: Path) -> list[str]:
+    @property
+    def one_server(self) -> str:
+        """Which server counts where several scopes have one of the same name, as a sentence."""
+
+    def scope_notes(self, scope: Scope, project: Path, environment: Mapping[str, str]) -> list[str]:
         """Return what a person should know about an installation in a scope, as sentences."""
 
 

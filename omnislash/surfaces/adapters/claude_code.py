@@ -1,16 +1,20 @@
 """Claude Code: its files and what stands in them, its events, the form of its payloads and answers.
 
 Settings of three scopes are read together, and hooks of all of them run: `settings.json` of the person,
-`.claude/settings.json` and `.claude/settings.local.json` of the directory that it was started in.
+`.claude/settings.json` of the directory that it was started in, and `.claude/settings.local.json` of that directory's git
+repository, which is one file for all working trees: it lies in the main one.
+Outside of a repository, and of one that it does not trust with it, that file lies where the session was started.
 MCP servers stand elsewhere: in `.mcp.json` of a project, and in `.claude.json` of the person, there at the top for every
 project, or below `projects` for one, whose name is the root of its git repository, or the directory itself.
 `CLAUDE_CONFIG_DIR` moves the person's files, `.claude.json` among them.
-Both kinds of files are read as plain JSON.
+Both kinds of files are read as plain JSON, the settings again whenever they change.
+Of servers with one name it starts one: that of the one project and person, else of the project, else of the person.
 
 A hook runs through a shell, so its words are quoted for one.
 At the end of a session all hooks together have one second and a half, unless one of them names a longer limit.
 
-Source: the pages "Hooks reference", "Settings" and "MCP" of the documentation of Claude Code, as of November 2026.
+Source: the pages "Hooks reference", "Settings" ("Where Claude Code keeps the local file in a git repository"), "Worktrees"
+and "MCP" of the documentation of Claude Code, as of version 2.1.240, August 2026.
 """
 
 from __future__ import annotations
@@ -58,7 +62,8 @@ class ClaudeCode:
 
     id = "claude-code"
     title = "Claude Code"
-    next_step = "Start a new session of Claude Code: a running one goes on without it."
+    next_step = "Start a new session of Claude Code: one that runs takes up the hooks, and has no tools of the server."
+    one_server = "Claude Code starts one of them: that of local, else of project, else of user."
     hook_limits: Mapping[str, int] = HOOK_LIMITS
     most_chars: int | None = MOST_CHARS
 
@@ -102,12 +107,14 @@ class ClaudeCode:
     def files(self, scope: Scope, project: Path, environment: Mapping[str, str]) -> tuple[HostFile, ...]:
         """Return the settings and the file of MCP servers of a scope."""
         named = environment.get("CLAUDE_CONFIG_DIR")
-        home = Path(environment.get("HOME") or Path.home())
+        home = _home(environment)
         own, state = (Path(named), Path(named)) if named else (home / ".claude", home)
         if scope is Scope.USER:
             settings = own / "settings.json"
+        elif scope is Scope.PROJECT:
+            settings = project / ".claude" / "settings.json"
         else:
-            settings = project / ".claude" / ("settings.json" if scope is Scope.PROJECT else "settings.local.json")
+            settings = _local_home(project, home) / ".claude" / "settings.local.json"
         if scope is Scope.PROJECT:
             server = HostFile(part=Part.SERVER, path=project / ".mcp.json", keys=(_SERVERS,))
         else:
@@ -116,11 +123,19 @@ class ClaudeCode:
             server = HostFile(part=Part.SERVER, path=path, keys=keys, mode=0o600, places=_STATE_PLACES)
         return (HostFile(part=Part.HOOKS, path=settings, keys=("hooks",)), server)
 
-    def scope_notes(self, scope: Scope, project: Path) -> list[str]:
+    def scope_notes(self, scope: Scope, project: Path, environment: Mapping[str, str]) -> list[str]:
         """Return what a person should know about a scope."""
         notes = []
-        if scope is not Scope.USER:
+        root = Path(_name_project(project))
+        is_shared = scope is Scope.LOCAL and _is_repository(root)
+        if is_shared and _local_home(project, _home(environment)) == root:
+            notes.append(
+                f"It counts for every session that is started in the repository {root} or a working tree of it."
+            )
+        elif scope is not Scope.USER:
             notes.append(f"It counts for sessions that are started in {project}, not in a directory below it.")
+            if is_shared:
+                notes.append(f"Its MCP server counts for the whole repository {root}.")
         if scope is Scope.PROJECT:
             notes.append(
                 "Claude Code asks each person once whether it may start the server of .mcp.json; until somebody says "
@@ -138,6 +153,36 @@ def _text(payload: Mapping[str, Any], key: str) -> str | None:
     if not isinstance(value, str) or not value:
         return None
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or Path.home())
+
+
+def _local_home(project: Path, home: Path) -> Path:
+    """Return the directory whose `.claude` has the local settings of a project.
+
+    It is the root of the main working tree of its repository, unless that is the person's home, or root, `.git` or `.claude`
+    belongs to somebody else; then, and outside of a repository, it is the project. Versions before 2.1.211 always took the
+    directory that they were started in.
+    """
+    root = Path(_name_project(project))
+    is_home = os.path.realpath(root) == os.path.realpath(home)
+    return root if not is_home and all(map(_is_own, (root, root / ".git", root / ".claude"))) else project
+
+
+def _is_own(place: Path) -> bool:
+    """Tell whether a file is this person's, or not there."""
+    try:
+        return place.lstat().st_uid == os.getuid()
+    except FileNotFoundError:
+        return True
+    except (OSError, AttributeError):  # AttributeError: not on Windows, where the file stays as well
+        return False
+
+
+def _is_repository(root: Path) -> bool:
+    return (root / ".git").exists()
 
 
 def _name_project(project: Path) -> str:

@@ -44,6 +44,9 @@ _FIRST_WORD_S = 1.5
 #: Kept for opening the brain here when an answer that the worker has begun does not come, in seconds: enough for the
 #: blocks, on a slow machine too, and not for a search.
 _REST_S = 2.0
+#: How long the note of what was printed may take, in seconds: the host waits for the process, and a database that another
+#: program holds costs one more delivery. A note takes some milliseconds.
+_NOTE_S = 2.0
 #: The version of the protocol and its longest line, as in `omnislash.writer.wake`; a test holds that they are the same.
 PROTOCOL, LINE_LIMIT_BYTES = 1, 16 * 1024 * 1024
 #: Most that is read of a payload, in bytes; escaped it still is a line.
@@ -57,13 +60,15 @@ _LOG_S = 0.2
 class Call:
     """What the command line of a hook says; no dataclass, whose module costs as much as all the rest."""
 
-    __slots__ = ("began", "brain", "deadline", "heartbeat", "host", "role")
+    __slots__ = ("began", "brain", "deadline", "heartbeat", "host", "outcome", "role")
 
     def __init__(self, *, host: str, role: str, heartbeat: str | None, brain: str) -> None:
         """Keep the host, whose memory is meant, and the brain's directory."""
         self.host, self.role, self.heartbeat, self.brain = host, role, heartbeat, brain
         #: When the work on it began, and when its time is up, by the monotonic clock.
         self.began, self.deadline = time.monotonic(), float("inf")
+        #: What came of it when it ends here, for the log; empty when all of it was done.
+        self.outcome = "nothing was done"
 
 
 class Trouble(Exception):  # noqa: N818 - it is no error of anybody's, and ends here
@@ -122,7 +127,10 @@ def serve(
         try:
             if answer.stdout:
                 _print(answer.stdout)
+                call.outcome = "what was shown may be shown again"
+                ending.watch(_NOTE_S)
                 answer.confirm()
+                call.outcome = ""
         finally:
             answer.close()
     except Trouble as trouble:
@@ -155,22 +163,27 @@ class _Ending:
 
         self.is_done = False
         call.deadline = time.monotonic() + limit_s
-        self._call, self._limit_s, self._leave = call, limit_s, leave
+        self._call, self._leave = call, leave
         self._start = _thread.start_new_thread
-        self._start(self._watch, ())
+        self.watch(limit_s)
 
-    def _watch(self) -> None:
-        time.sleep(self._limit_s)
+    def watch(self, limit_s: float) -> None:
+        """Give the rest so many seconds; the first limit that is over counts."""
+        self._start(self._watch, (limit_s,))
+
+    def _watch(self, limit_s: float) -> None:
+        time.sleep(limit_s)
         if self.is_done:
             return
-        self._start(_note, (self._call, f"it took longer than {self._limit_s:g} seconds"))
+        self._start(_note, (self._call, f"it took longer than {limit_s:g} seconds"))
         time.sleep(_LOG_S)
         if not self.is_done:
             self._leave(0)
 
 
 def _note(call: Call, why: str) -> None:
-    hook_log.note(call.brain, f"{call.host} {call.role}: nothing was done: {why}")
+    if call.outcome:
+        hook_log.note(call.brain, f"{call.host} {call.role}: {call.outcome}: {why}")
 
 
 # -- in and out ------------------------------------------------------------------------------------------------------

@@ -283,7 +283,9 @@ def _start_of_cut(text: str, container: Node, index: int) -> int:
     """Return where an element's text begins, the blanks before it included where no line may run into another one."""
     element = container.elements[index]
     start = len(text[: element.start].rstrip(_BLANKS))
-    behind = _skip_blanks(text, element.node.end if element.comma is None else element.comma + 1, " \t")
+    behind = _skip_blanks(text, element.node.end, " \t")
+    if behind == element.comma:  # a comment before the comma stays, so it needs its line as well
+        behind = _skip_blanks(text, behind + 1, " \t")
     if not _NEWLINE.search(text, start, element.start) or text[behind : behind + 1] in {"\r", "\n"}:
         return start
     is_last = behind == container.end - 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.errors import OmnislashError
 from omnislash.store.locks import is_locked, read_owner
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omnislash.surfaces.adapters.base import Entry, Host, HostFile
+
+
+#: Longest line at the begin of a script that is looked at, in bytes.
+_LINE_BYTES: Final = 4096
+#: How the second line of a script begins whose interpreter's path is long or holds blanks, as pip and uv write it.
+_EXEC: Final = "'''exec' "
 
 
 class Condition(StrEnum):
@@ -39,7 +46,7 @@ class EntryView:
     """An entry, and whether it would work."""
 
     entry: Entry
-    #: The program that it starts is there.
+    #: The program that it starts is there, and so is the interpreter that it names.
     has_program: bool
     #: The brain is there.
     has_brain: bool
@@ -108,11 +115,35 @@ def view_entry(entry: Entry) -> EntryView:
     brain = Path(entry.brain)
     return EntryView(
         entry=entry,
-        has_program=shutil.which(entry.program[0]) is not None,
+        has_program=_is_startable(entry.program[0]),
         has_brain=(brain / SIGN).is_file(),
         is_warm=_has_worker(brain),
         last_line=_read_last_line(brain / LOG_FILE),
     )
+
+
+def _is_startable(program: str) -> bool:
+    """Tell whether a program is there, and for a script its interpreter: a new Python takes the old one away."""
+    place = shutil.which(program)
+    if place is None:
+        return False
+    try:
+        with Path(place).open("rb") as file:
+            lines = [file.readline(_LINE_BYTES) for _ in range(2)]
+        interpreter = _find_interpreter(*(line.decode() for line in lines))
+    except (OSError, ValueError, LookupError):  # nothing that can be read as a script
+        return True
+    return interpreter is None or shutil.which(interpreter) is not None
+
+
+def _find_interpreter(first: str, second: str) -> str | None:
+    """Return the interpreter that a script names; None where it names none."""
+    if not first.startswith("#!"):
+        return None
+    if second.startswith(_EXEC):
+        return shlex.split(second)[1]
+    words = first[2:].split()
+    return words[0] if words else None
 
 
 def _has_worker(brain: Path) -> bool:

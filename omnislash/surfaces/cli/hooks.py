@@ -216,7 +216,8 @@ def _check_meant(settings: Settings, changes: Sequence[Change], role: str | None
 
 def _notes(where: Where, entry: Entry, changes: Sequence[Change]) -> list[str]:
     """Return what a person should know after an installation."""
-    from omnislash.surfaces.adapters.json_settings import describe_oddities  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.adapters.base import Part  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.adapters.json_settings import describe_oddities  # noqa: PLC0415 - the same
     from omnislash.surfaces.adapters.standing import look, view_entry  # noqa: PLC0415 - the same
 
     notes = []
@@ -225,7 +226,8 @@ def _notes(where: Where, entry: Entry, changes: Sequence[Change]) -> list[str]:
     for view in look(where.host, where.project, where.environment):
         others = [each.entry for each in view.entries if each.entry != entry]
         if view.scope is not where.scope and others:
-            notes.append(f"{view.file.path} carries {others[0].describe()} too: sessions here get both.")
+            both = "sessions here get the blocks of both." if view.file.part is Part.HOOKS else where.host.one_server
+            notes.append(f"{view.file.path} carries {others[0].describe()} too: {both}")
     if not view_entry(entry).is_warm:
         notes.append("A hook is fastest while a worker runs: omnislash worker")
-    return [*dict.fromkeys(notes), *where.host.scope_notes(where.scope, where.project)]
+    return [*dict.fromkeys(notes), *where.host.scope_notes(where.scope, where.project, where.environment)]

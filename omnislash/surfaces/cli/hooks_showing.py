@@ -149,7 +149,10 @@ def show_status(views: Sequence[FileView], role: str | None) -> None:
 def _show_entry(view: EntryView) -> None:
     print_line(f"  carries {view.entry.describe()}")
     if not view.has_program:
-        print_line(f"  starts {view.entry.program[0]}, which is not there; install it again.", fg="red")
+        print_line(
+            f"  starts {view.entry.program[0]}, and that or its Python is not there any more; install it again.",
+            fg="red",
+        )
     if not view.has_brain:
         print_line("  The brain is not there.", fg="red")
     elif view.is_warm:

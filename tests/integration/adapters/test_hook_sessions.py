@@ -74,6 +74,25 @@ def test_beginning_says_what_the_blocks_are(session: HostSession) -> None:
     assert shortened.count(said) == 1
 
 
+@pytest.mark.parametrize("name", ["session-start-resume", "session-start-fork", "user-prompt-submit"])
+def test_blocks_that_come_first_are_introduced(session: HostSession, name: str) -> None:
+    """Hooks that are installed in the middle of a session, and a copy of one, begin with a prompt or a start that goes on."""
+    said = "(This is the memory of the role nova"
+
+    assert session.hook(name, session_id="unknown").startswith(f"{said}, kept by omnislash")
+    assert said not in session.prompt("Where is the pump?", session_id="unknown")
+
+
+def test_prompt_after_a_lost_compaction_is_introduced(session: HostSession) -> None:
+    """Where the start after a compaction was lost, the prompt voids what stands above, and says again what the blocks are."""
+    session.hook("session-start-startup")
+    session.hook("pre-compact-auto")
+    text = session.prompt()
+
+    assert text.startswith(SNAPSHOT)
+    assert text.count("(This is the memory of the role nova") == 1
+
+
 @pytest.mark.rule("ENVELOPE-02", "RECALL-02", "RECALL-08")
 def test_prompt_recalls_and_a_start_does_not(session: HostSession) -> None:
     """What a prompt asks for is recalled behind the blocks, and small talk adds nothing."""

@@ -196,7 +196,33 @@ def test_two_scopes_are_told(person: Person) -> None:
     person.type("install", "claude-code", "--role", "nova")
     text = person.type("install", "claude-code", "--role", "ops", "--scope", "user")
 
-    assert f"{person.settings} carries the role nova of {person.sample.root} too" in text
+    assert (
+        f"{person.settings} carries the role nova of {person.sample.root} too: sessions here get the blocks of both"
+        in text
+    )
+    state = f"{person.home}/.claude.json carries the role nova of {person.sample.root} too: "
+    assert f"{state}Claude Code starts one of them: that of local" in text
+
+
+def test_working_trees_of_a_repository_share_what_is_local(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed in one working tree it is there in the other, and is taken out from there; nothing is made in either."""
+    git = person.project / ".git" / "worktrees" / "linked"
+    linked = person.project.parent / "linked"
+    git.mkdir(parents=True)
+    linked.mkdir()
+    (linked / ".git").write_text(f"gitdir: {git}\n")
+    monkeypatch.chdir(linked)
+    text = person.type("install", "claude-code", "--role", "nova")
+    assert f"the repository {person.project} or a working tree of it" in text
+    assert person.settings.is_file()
+    assert list(json.loads((person.home / ".claude.json").read_text())["projects"]) == [str(person.project)]
+
+    monkeypatch.chdir(person.project)
+    assert "already" in person.type("install", "claude-code", "--role", "nova")
+    monkeypatch.chdir(linked)
+    person.type("uninstall", "claude-code", brain=False)
+    assert not person.settings.parent.exists()
+    assert [place.name for place in linked.iterdir()] == [".git"]
 
 
 def test_status_shows_the_last_line_and_the_worker(person: Person) -> None:

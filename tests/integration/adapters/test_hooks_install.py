@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import stat
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -584,3 +586,25 @@ def test_status_says_what_would_not_work(desk: Desk) -> None:
         False,
     )
     assert answers["project", "hooks"]["condition"] == "absent"
+
+
+@pytest.mark.parametrize(
+    ("script", "starts"),
+    [
+        ("#!{python}\nimport omnislash\n", True),
+        ("#!{python}.gone -sE\nimport omnislash\n", False),
+        ("#!/bin/sh\n'''exec' '{python}' \"$0\" \"$@\"\n' '''\n", True),
+        ("#!/bin/sh\n'''exec' '{python}.gone' \"$0\" \"$@\"\n' '''\n", False),
+        ('#!/bin/sh\nexec omnislash "$@"\n', True),
+        ("\x7fELF", True),
+    ],
+)
+def test_status_sees_that_python_has_moved(desk: Desk, script: str, starts: bool) -> None:
+    """A script whose interpreter is gone does not start, though the script is there; installers write two forms of it."""
+    program = desk.home / "omnislash"
+    program.write_text(script.format(python=sys.executable))
+    program.chmod(0o755)
+    desk.install(replace(desk.entry, program=(str(program),)))
+
+    views = [view for view in look(HOST, desk.project, desk.where.environment) if view.entries]
+    assert {view.entries[0].has_program for view in views} == {starts}

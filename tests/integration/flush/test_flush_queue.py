@@ -271,6 +271,18 @@ def test_what_is_no_transcript_holds_up_no_other(queued: Queued, tmp_path: Path,
     assert queued.read == [["question 1", "answer 1"]]
 
 
+def test_transcript_that_is_far_too_long_is_said_to_be(
+    queued: Queued, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is refused with a line, as `omnislash flush` refuses it, and not reviewed up to some record without a word."""
+    queued.ask()
+    monkeypatch.setattr(flush_queue, "BYTES_MAX", queued.place.stat().st_size - 1)
+
+    assert queued.brain.drain_flushes() == 0
+    assert (queued.waiting, queued.read) == (0, [])
+    assert "File too large" in caplog.text
+
+
 # -- by the hooks ----------------------------------------------------------------------------------------------------
 
 

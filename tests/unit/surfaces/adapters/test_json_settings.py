@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -327,6 +328,73 @@ def test_a_project_is_named_after_its_repository(tmp_path: Path) -> None:
     named = {place: paths(Scope.LOCAL, place)[1][1][1] for place in (main / "src", linked / "src", module)}
 
     assert named == {main / "src": str(main), linked / "src": str(main), module: str(module)}
+
+
+def settings_of(project: Path, home: Path) -> Path:
+    """Return where the local settings of a project lie."""
+    return HOST.files(Scope.LOCAL, project, {"HOME": str(home)})[0].path
+
+
+def test_local_settings_lie_at_the_root_of_the_repository(tmp_path: Path) -> None:
+    """Below a repository and in its linked working trees they are those of the main one, as since Claude Code 2.1.211."""
+    main, linked, alone = tmp_path / "main", tmp_path / "linked", tmp_path / "alone"
+    for place in (main / ".git" / "worktrees" / "linked", main / "src", linked / "src", alone / "src"):
+        place.mkdir(parents=True)
+    (linked / ".git").write_text(f"gitdir: {main}/.git/worktrees/linked\n")
+
+    found = {place: settings_of(place, tmp_path) for place in (main, main / "src", linked / "src", alone / "src")}
+
+    at_main = main / ".claude" / "settings.local.json"
+    assert found == {
+        main: at_main,
+        main / "src": at_main,
+        linked / "src": at_main,
+        alone / "src": alone / "src" / ".claude" / "settings.local.json",
+    }
+    shared = HOST.files(Scope.PROJECT, main / "src", {"HOME": str(tmp_path)})[0].path
+    assert shared == main / "src" / ".claude" / "settings.json"
+
+
+@pytest.mark.parametrize("strange", [".", ".git", ".claude"])
+def test_local_settings_stay_where_the_repository_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strange: str
+) -> None:
+    """In a repository that is the person's home, or of somebody else in part, they lie where the session is started."""
+    project = tmp_path / "src"
+    for place in (tmp_path / ".git", tmp_path / ".claude", project):
+        place.mkdir()
+    assert settings_of(project, tmp_path).parent == project / ".claude"
+    assert settings_of(project, tmp_path / "elsewhere").parent == tmp_path / ".claude"
+
+    mine = Path.lstat
+
+    def lstat(place: Path) -> os.stat_result:
+        found = list(mine(place))
+        found[4] += place == tmp_path / strange
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+    assert settings_of(project, tmp_path / "elsewhere").parent == project / ".claude"
+
+
+def test_scope_says_where_it_counts(tmp_path: Path) -> None:
+    """In a repository the local scope counts for all of it, elsewhere and in other scopes for the directory alone."""
+    main, project = tmp_path / "main", tmp_path / "main" / "src"
+    project.mkdir(parents=True)
+    home = {"HOME": str(tmp_path / "home")}
+    (alone,) = HOST.scope_notes(Scope.LOCAL, project, home)
+    (main / ".git").mkdir()
+    (shared,) = HOST.scope_notes(Scope.LOCAL, project, home)
+    in_home = HOST.scope_notes(Scope.LOCAL, project, {"HOME": str(main)})
+
+    assert f"started in {project}, not in a directory below it" in alone
+    assert f"the repository {main} or a working tree of it" in shared
+    assert [
+        f"started in {project}, not in" in in_home[0],
+        f"server counts for the whole repository {main}" in in_home[1],
+    ]
+    assert f"started in {project}, not" in HOST.scope_notes(Scope.PROJECT, project, home)[0]
+    assert HOST.scope_notes(Scope.USER, project, home) == []
 
 
 def test_an_unknown_host_is_answered_with_the_known_ones() -> None:

@@ -114,6 +114,8 @@ class TestInserting:
             ("{\n  // nothing yet\n}", '{\n  // nothing yet\n  "k": 1\n}'),
             ('{\n  "a": 1\n  // the end\n}', '{\n  "a": 1,\n  // the end\n  "k": 1\n}'),
             ('{"a": 1 // x\n}', '{"a": 1, // x\n  "k": 1\n}'),
+            ('{\n  "x": [\n    1\n  ],\n     "a": 1\n}', '{\n  "x": [\n    1\n  ],\n     "a": 1,\n  "k": 1\n}'),
+            ('{ // x\n      "a": [\n  1]\n}', '{ // x\n      "a": [\n  1],\n      "k": 1\n}'),
         ],
     )
     def test_follows_its_neighbours(self, text: str, expected: str) -> None:
@@ -145,10 +147,12 @@ class TestRemoving:
             ('{\n  "a": 1,\n  "k": 1,\n}', 1, '{\n  "a": 1,\n}'),
             ('{\n  "k": 1\n}', 0, "{}"),
             ('{"a":1, "k": 1}', 1, '{"a":1}'),
+            ('{"a": 1, "k": 2, "b": 3}', 1, '{"a": 1, "b": 3}'),
             ('{\n  // mine\n  "k": 1\n}', 0, "{\n  // mine\n}"),
             ('{\n  "a": 1, // mine\n  "k": 1 // too\n}', 1, '{\n  "a": 1 // mine\n   // too\n}'),
             ('{\n  // mine\n  "k": 1, "a": 2\n}', 0, '{\n  // mine\n   "a": 2\n}'),
             ('{\n  // mine\n  "k": 1}', 0, "{\n  // mine\n  }"),
+            ('{ // x\n  "k": 1 /* two\n lines */,\n  "a": 2\n}', 0, '{ // x\n   /* two\n lines */\n  "a": 2\n}'),
         ],
     )
     def test_takes_its_comma_and_no_comment(self, text: str, index: int, expected: str) -> None:
