@@ -138,7 +138,8 @@ def _find_reasons(
     if allowed.any():
         yield from (reason for reason in (meaning.down, words_down) if reason is not None)
     if waiting:
-        cause = f": {fresh.embedder_failure.rstrip('.')}" if fresh.embedder_failure else ""
+        failure = (fresh.embedder_failure or "").rstrip(".")
+        cause = f": {failure}" if failure else " (a worker makes them, and so does omnislash index sync)"
         yield f"{waiting} note{'s' * (waiting > 1)} could be searched by words only, their vectors are not made yet{cause}"
 
 

@@ -54,7 +54,7 @@ def start(brain: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         if worker.poll() is None:
             worker.send_signal(signal.SIGCONT)
             worker.terminate()
-        worker.wait(timeout=20)
+        worker.wait(timeout=60)
         assert worker.stdout is not None
         worker.stdout.close()
 
@@ -95,7 +95,7 @@ def test_a_signal_ends_the_worker_well(
     worker = start()
     worker.send_signal(number)
 
-    assert worker.wait(timeout=20) == 0
+    assert worker.wait(timeout=60) == 0
     assert not (brain / ".omnislash" / "worker.sock").exists()
     assert "Traceback" not in (brain.parent / "stderr-0").read_text()
 
@@ -107,7 +107,7 @@ def test_the_ready_line_can_be_json(brain: Path) -> None:
         assert worker.stdout is not None
         ready = json.loads(worker.stdout.readline())
         worker.terminate()
-        rest, _ = worker.communicate(timeout=20)
+        rest, _ = worker.communicate(timeout=60)
 
     assert ready == {"brain": str(brain), "pid": worker.pid, "state": "ready"}
     assert rest == ""

@@ -18,7 +18,7 @@ from omnislash.runtime.syncing import authors
 from omnislash.runtime.syncing.changes import Changes, find_changes, find_rules, show_path
 from omnislash.runtime.syncing.obstacles import find_locks, find_obstacle
 from omnislash.runtime.syncing.remotes import Upstream, find_upstream
-from omnislash.runtime.syncing.syncing import NESTED, NO_REPOSITORY
+from omnislash.runtime.syncing.syncing import NESTED, explain_absence
 from omnislash.runtime.syncing.values import Blocked, SyncOutcome
 from omnislash.store.git import Repository
 
@@ -111,7 +111,7 @@ def find_status(ports: Ports) -> SyncStatus:
     repository = Repository.open(ports.root, may_write=False)
     known = _Known()
     if repository is None:
-        known.troubles.append(NO_REPOSITORY)
+        known.troubles.append(explain_absence())
     else:
         known = _look(ports, repository)
     failing = last is not None and not last.outcome.is_well

@@ -30,7 +30,7 @@ from omnislash.runtime.syncing.merging_trees import STOPPED
 from omnislash.runtime.syncing.obstacles import clear_locks, find_obstacle
 from omnislash.runtime.syncing.remotes import Exchange, Exchanged, Upstream, find_upstream
 from omnislash.runtime.syncing.values import Commit, SyncAnswer, SyncOutcome
-from omnislash.store.git import Repository
+from omnislash.store.git import Repository, read_version
 from omnislash.store.locks import Owner, WriterLock, is_locked, read_owner
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ _ATTEMPTS, _PAUSE_S = 50, 0.1
 #: How often is looked again when files come and go while they are committed.
 _LOOKS: Final = 3
 _NAMED: Final = 5
-NO_REPOSITORY: Final = (
-    "There is no git repository here, or no git on this machine, so nothing is committed. Make one with: git init"
-)
+NO_REPOSITORY: Final = "There is no git repository here, so nothing is committed. Make one with: git init"
+NO_GIT: Final = "There is no git on this machine, so nothing is committed. Install it, then run: omnislash sync run"
 NESTED: Final = (
     "The brain is a part of a larger git repository, so nothing was committed. To have the brain's own files committed "
     "there, set sync.nested to true in constitution/MANIFEST.yaml; nothing is ever pushed there."
@@ -91,7 +90,7 @@ def sync(ports: Ports, options: SyncOptions | None = None) -> SyncAnswer:
     try:
         repository = Repository.open(ports.root)
         if repository is None:
-            return SyncAnswer(outcome=SyncOutcome.STOPPED, message=NO_REPOSITORY)
+            return SyncAnswer(outcome=SyncOutcome.STOPPED, message=explain_absence())
         if options.is_dry_run:
             return _Sync(ports, repository, options).plan()
         with _hold_lock(ports) as lock:
@@ -100,6 +99,11 @@ def sync(ports: Ports, options: SyncOptions | None = None) -> SyncAnswer:
             return _run(ports, repository, options, lock)
     except OmnislashError as error:
         return SyncAnswer(outcome=SyncOutcome.FAILED, message=_say(error))
+
+
+def explain_absence() -> str:
+    """Return why there is no repository to work with, and what to do about it."""
+    return NO_REPOSITORY if read_version() else NO_GIT
 
 
 def _run(ports: Ports, repository: Repository, options: SyncOptions, lock: _Lock) -> SyncAnswer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from omnislash.runtime.syncing.syncing import NESTED, NO_REPOSITORY
+from omnislash.runtime.syncing.syncing import NESTED, NO_GIT, NO_REPOSITORY
 from omnislash.runtime.syncing.values import SyncOutcome
 from omnislash.runtime.ticking import ScheduledThread
 from omnislash.store.git import end_talk
@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 #: How often, and how many seconds apart, a talk with a remote is looked for and ended when the worker stops.
 _ENDINGS, _PAUSE_S = 50, 0.2
 #: What a person may have chosen, and need not be told every ten minutes.
-_CHOSEN = frozenset({NO_REPOSITORY, NESTED})
+_CHOSEN = frozenset({NO_REPOSITORY, NO_GIT, NESTED})
 
 
 class SyncTicker(ScheduledThread):

@@ -317,9 +317,7 @@ def _show_and_ask(settings: Settings, directory: str, root: Path, plan: Adoption
 
 def _show_plan(directory: str, root: Path, adoption: Adoption, *, git: bool) -> None:
     plan = adoption.plan
-    print_line(
-        f"{directory} is {plan.survey.kind.label} with {_count(plan.survey)}; {plan.adopted} become {_what(plan)}."
-    )
+    print_line(f"{directory} is {plan.survey.kind.label} with {_count(plan.survey)}; {plan.adopted} {_becomes(plan)}.")
     if plan.moves:
         print_line(f"\nMoved ({len(plan.moves)}), each byte for byte:", bold=True)
         for move in plan.moves:
@@ -345,8 +343,10 @@ def _show_plan(directory: str, root: Path, adoption: Adoption, *, git: bool) -> 
     print_line()
 
 
-def _what(plan: AdoptionPlan) -> str:
-    return "sources" if plan.mode is Mode.SOURCES else f"the line {plan.line}"
+def _becomes(plan: AdoptionPlan) -> str:
+    is_one = plan.adopted == 1
+    sources = "a source" if is_one else "sources"
+    return f"become{'s' * is_one} {sources if plan.mode is Mode.SOURCES else f'the line {plan.line}'}"
 
 
 def _show_left(plan: AdoptionPlan) -> None:

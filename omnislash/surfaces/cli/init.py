@@ -226,8 +226,11 @@ def _tell(directory: str, made: list[str], note: str, *, example: bool) -> None:
     if memory:
         print_line(f"  memory/… ({len(memory)} files)")
     print_line(note)
-    print_line(f"\nThe brain stands in {directory}. Try next:", bold=True)
-    print_line(f"  cd {shlex.quote(directory)}")
+    if Path(directory).expanduser().absolute() == Path.cwd():
+        print_line("\nThe brain stands in this directory. Try next:", bold=True)
+    else:
+        print_line(f"\nThe brain stands in {directory}. Try next:", bold=True)
+        print_line(f"  cd {shlex.quote(directory)}")
     line = "main/MEMORY.md" if example else "main"
     command = command_name(elsewhere=True)
     print_line(f"  {command} memory overview --role nova")

@@ -6,6 +6,7 @@ Rules: WRITE-O1; interface.md, "Command line".
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from omnislash.surfaces.cli.output import print_error, tame_streams
 _HERE = "omnislash.surfaces.cli"
 #: Keeps the library that runs models from printing an advertisement into a talk.
 _NO_BANNER = "PYDANTIC_AI_NO_BANNER"
+#: What click says of a word where a number is meant; its types are no words for a person.
+_NO_NUMBER = re.compile(r" is not a valid (integer|float)(?: range)?\.")
 #: Every command with its one line of help; a test compares it with the commands themselves.
 COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Make a brain in a directory."),
@@ -131,13 +134,18 @@ def _explain(error: Exception) -> OmnislashError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         hint = f"{context.command_path} --help explains it." if context else None
-        return UsageError(error.format_message(), hint=hint)
+        return UsageError(_say_plainly(error.format_message()), hint=hint)
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
         return OmnislashError(f"The machine refused: {error.strerror or error}{where}.")
     if isinstance(error, RecursionError | MemoryError):
         return OmnislashError(f"The input is too large for this machine ({type(error).__name__}).")
     return _UnexpectedError(f"Something went wrong inside omnislash: {type(error).__name__}: {error}".rstrip(".") + ".")
+
+
+def _say_plainly(message: str) -> str:
+    """Return a message of click without the names of its own types."""
+    return _NO_NUMBER.sub(lambda found: " is no whole number." if found[1] == "integer" else " is no number.", message)
 
 
 def _name_directory(error: ConfigError) -> ConfigError:

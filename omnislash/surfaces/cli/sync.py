@@ -6,6 +6,7 @@ Rules: SCOPE-04, SECRET-O3, CURATE-05; failure cases O-50 to O-54; interface.md,
 from __future__ import annotations
 
 import signal
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -98,11 +99,16 @@ def _more(each: Sequence[object]) -> None:
 def _show_last(answer: Mapping[str, Any]) -> None:
     last = answer["last"]
     if last is not None:
-        print_line(f"last sync: {last['at']} {last['outcome']}. {last['message']}")
+        print_line(f"last sync: {_minute(last['at'])} {last['outcome']}. {last['message']}")
     if not answer["enabled"]:
         print_line("A worker does not sync by itself: sync.enabled is false.")
     elif answer["nextTick"]:
-        print_line(f"next sync, while a worker runs: {answer['nextTick']}")
+        print_line(f"next sync, while a worker runs: {_minute(answer['nextTick'])}")
+
+
+def _minute(instant: str) -> str:
+    """Return an instant to the minute, as `omnislash audit` shows it."""
+    return f"{datetime.fromisoformat(instant).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @sync.command("run", example="omnislash sync run --dry-run\nomnislash sync run --no-push\nomnislash sync run")
@@ -142,7 +148,7 @@ def _show_answer(answer: Mapping[str, Any]) -> None:
         if each["id"]:
             print_line(f"  {each['id'][:12]} {each['subject']}")
     for each in answer["conflicts"]:
-        print_line(f"  {_show(each['path'])}: {each['how']}. {each['note']}")
+        print_line(f"  {_show(each['path'])}: {each['how']}: {each['note']}")
     for note in answer["notes"]:
         print_line(f"  {note}")
     _show_left_alone(answer["leftAlone"])

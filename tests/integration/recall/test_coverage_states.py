@@ -131,6 +131,21 @@ def test_notes_without_vectors_yet(searched: SearchedBrain) -> None:
     assert {hit.meaning for hit in searched.search("anchor basket candle", min_score=0).hits} == {None, 0.9}
 
 
+@pytest.mark.rule("RECALL-11")
+def test_notes_that_only_need_time_name_the_way_to_their_vectors(searched: SearchedBrain) -> None:
+    """Where the time of a search was not enough for the vectors, the reason says who makes them."""
+    searched.sample.put_memory("main/MEMORY.md", "".join(f"- anchor {number}\n" for number in range(100)))
+    failing = FixedCosines(searched.embedder.cosines)
+    failing.embed_passages = _refuse(failing)  # type: ignore[method-assign]
+    searched.open(failing)
+    searched.search("anchor")
+    searched.open(FixedCosines(searched.embedder.cosines), catch_up_s=0.0)
+    (reason,) = searched.search("anchor").reasons
+
+    assert "could be searched by words only" in reason
+    assert reason.endswith("(a worker makes them, and so does omnislash index sync)")
+
+
 def _refuse(embedder: FixedCosines) -> Any:
     def refuse(texts: Any) -> Any:
         embedder.fail(1, "The embedder is out of order.")
