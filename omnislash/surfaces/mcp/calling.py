@@ -21,7 +21,7 @@ from omnislash.errors import OmnislashError
 from omnislash.runtime.tools.catalog import TOOLS
 from omnislash.surfaces.mcp import deleting
 from omnislash.surfaces.mcp.progress import run_told
-from omnislash.surfaces.mcp.seat import explain
+from omnislash.surfaces.mcp.seat import explain, to_sendable
 from omnislash.surfaces.mcp.shapes import FAULTS, offer
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class Answered:
 
 
 def _to_content(text: str) -> TextContent:
-    """Return a text that can be sent; the name of a file may hold bytes that are none, which show as `?`."""
-    return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+    return TextContent(type="text", text=to_sendable(text))
 
 
 async def list_tools(

@@ -9,10 +9,9 @@ Rules: KNOB-26, KNOB-O6, TOOL-05, TOOL-14; failure case O-55.
 from __future__ import annotations
 
 import contextlib
-import functools
-import logging
 from collections import Counter
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,10 +28,11 @@ from mcp.server.subscriptions import (
 from omnislash.core.corpora import MANAGED_ROOT
 from omnislash.errors import OmnislashError
 from omnislash.runtime.tools.reading import locate_quietly
-from omnislash.surfaces.mcp.resources import may_read, path_of, uri_of
+from omnislash.surfaces.mcp.resources import may_read, path_of
+from omnislash.surfaces.mcp.watching import Watch, is_document
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from omnislash.surfaces.mcp.seat import Seat
     from omnislash.surfaces.mcp.threads import Calls
 
-_LOG = logging.getLogger(__name__)
-#: How often the configuration is looked at, in milliseconds.
-_LOOK_MS: Final = 1_000
-#: Changes within this time are told together, in milliseconds; an editor's save is several.
-_TOGETHER_MS: Final = 100
+    #: Tells one client one thing.
+    _Send = Callable[[Connection], Awaitable[None]]
+
 #: How long one client may take to be told, in seconds: one that does not read keeps nobody else from hearing.
 _TELLING_S: Final = 2.0
+#: News that wait for one later client before its subscription is ended; a checkout may change every file that it follows.
+_MOST_WAITING: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,16 @@ class Changes:
         self._seat = seat
         self._calls = calls
         self._bus = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self._bus)
+        self._listening = ListenHandler(self._bus, max_buffered_events=_MOST_WAITING)
         #: Clients of the protocol up to 2025-11-25, with the addresses that each follows, and the path that each means.
         self._followed: dict[Connection, dict[str, str]] = {}
-        #: Addresses that later clients follow and write in another way than we do, by the path that they mean.
-        self._spelled: Counter[tuple[str, str]] = Counter()
+        #: Addresses that later clients follow, by the path that they mean, and how often each is.
+        self._listened: dict[str, Counter[str]] = {}
         self._listed: set[str] = set()
         self._offered = Offered()
         self._wanted = anyio.Event()
-        self._watches_files = True
+        #: Directories that were new a moment ago.
+        self._fresh: set[str] = set()
 
     # -- clients -----------------------------------------------------------------------------------------------------
 
@@ -111,12 +112,16 @@ class Changes:
     ) -> SubscriptionsListenResult:
         """Serve one `subscriptions/listen`, by which later clients say what they want to hear of."""
         self._wanted.set()
-        spelled = list(_find_spellings(params.notifications.resource_subscriptions or ()))
-        self._spelled.update(spelled)
+        heard = list(_find_paths(params.notifications.resource_subscriptions or ()))
+        for path, uri in heard:
+            self._listened.setdefault(path, Counter())[uri] += 1
         try:
             return await self._listening(ctx, params)
         finally:
-            self._spelled -= Counter(spelled)
+            for path, uri in heard:
+                self._listened[path] -= Counter([uri])
+                if not self._listened[path]:
+                    del self._listened[path]
 
     # -- watching ----------------------------------------------------------------------------------------------------
 
@@ -124,51 +129,15 @@ class Changes:
         """Watch, from the first client on, until cancelled; trouble with it ends no connection."""
         await self._wanted.wait()
         self._offered = await self._calls.run(self._look)
-        fresh: set[str] = set()
+        watch = Watch(self._seat, self._calls)
         while True:
             try:
-                async for changed in self._files_changing():
-                    await self._compare()
-                    looked = changed | fresh
-                    fresh = {place for place in changed if not _is_document(place)}
-                    await self._tell_of_files(await self._calls.run(functools.partial(_open_directories, looked)))
+                async with contextlib.aclosing(watch.changing()) as changing:
+                    async for places in changing:
+                        await self._compare()
+                        await self._tell_of_files(places)
             except Exception as error:  # noqa: BLE001 - a watch is a convenience, whatever breaks it
-                self._give_up(error)
-                await anyio.sleep(_LOOK_MS / 1000)
-
-    def _give_up(self, error: Exception) -> None:
-        """Watch files no longer, and say so once; the configuration is looked at all the same."""
-        if self._watches_files:
-            extra = {"action": "watch_failed", "state": "degraded"}
-            _LOG.warning("Clients are not told of changed files (%s).", str(error).strip(), extra=extra)
-        self._watches_files = False
-
-    async def _files_changing(self) -> AsyncIterator[set[str]]:
-        """Yield paths on disk that changed, and an empty set from time to time; ends when others are to be watched."""
-        from watchfiles import Change, awatch  # noqa: PLC0415 - in the background, so that the server is ready sooner
-
-        places = await self._calls.run(self._places)
-        if not places or not self._watches_files:
-            await anyio.sleep(_LOOK_MS / 1000)
-            yield set()
-            return
-        changing = awatch(
-            *places,
-            debounce=_TOGETHER_MS,
-            rust_timeout=_LOOK_MS,
-            yield_on_timeout=True,
-            watch_filter=lambda change, path: _is_document(path) or (change is Change.added and Path(path).is_dir()),
-        )
-        async for changes in changing:
-            yield {path for _, path in changes}
-            if await self._calls.run(self._places) != places:
-                return
-
-    def _places(self) -> tuple[Path, ...]:
-        """Return what is to be watched: the managed zone and the sources that are there."""
-        root = self._seat.brain.root
-        names = (MANAGED_ROOT, *self._seat.brain.config.sources)
-        return tuple(place for name in names if (place := root / name).exists())
+                watch.rest(error)
 
     def _look(self) -> Offered:
         """Return what the role is offered now; nothing when it is gone."""
@@ -198,30 +167,33 @@ class Changes:
         await self._bus.publish(ResourcesListChanged())
         await self._tell_all(lambda each: each.send_resource_list_changed())
 
-    async def _tell_all(self, send: Callable[[Connection], Awaitable[None]]) -> None:
-        for connection in tuple(self._followed):
-            with anyio.move_on_after(_TELLING_S):
-                await send(connection)
+    async def _tell_all(self, *sends: _Send) -> None:
+        """Tell every client at once; none waits for another."""
+        async with anyio.create_task_group() as group:
+            for connection in tuple(self._followed):
+                group.start_soon(_tell, connection, sends)
 
     async def _tell_of_files(self, changed: set[str]) -> None:
         """Tell of changed files that the role may read, and of the list when some are new in it or gone from it."""
-        if not changed:
+        looked = changed | self._fresh
+        self._fresh = {place for place in changed if not is_document(place)}
+        if not looked:
             return
-        found = await self._calls.run(lambda: self._locate(changed))
-        listed = self._listed
-        differ = {path for path, exists in found.items() if exists != (path in listed)}
-        listed ^= differ
+        known = self._listed.union(*(uris.values() for uris in self._followed.values()), self._listened)
+        found = await self._calls.run(lambda: self._locate(looked, known))
+        differ = {path for path, exists in found.items() if exists != (path in self._listed)}
+        self._listed ^= differ
         if differ:
             await self._tell_of_list()
-        for path in found:
-            for uri in (uri_of(path), *[uri for meant, uri in self._spelled if meant == path]):
+        for path in found.keys() & self._listened.keys():
+            for uri in tuple(self._listened.get(path, ())):
                 await self._bus.publish(ResourceUpdated(uri))
-            following = [(each, uri) for each, uris in self._followed.items() for uri in uris if uris[uri] == path]
-            for connection, uri in following:
-                with anyio.move_on_after(_TELLING_S):
-                    await connection.send_resource_updated(uri)
+        async with anyio.create_task_group() as group:
+            for connection, uris in tuple(self._followed.items()):
+                news = [methodcaller("send_resource_updated", uri) for uri, path in uris.items() if path in found]
+                group.start_soon(_tell, connection, news)
 
-    def _locate(self, places: set[str]) -> dict[str, bool]:
+    def _locate(self, places: set[str], known: set[str]) -> dict[str, bool]:
         """Return the paths, as tools use them, of those places that the role may read, and whether each is there."""
         try:
             agent = self._seat.agent()
@@ -231,7 +203,7 @@ class Changes:
             return {}
         config, root = self._seat.brain.config, self._seat.brain.root
         found: dict[str, bool] = {}
-        for place in sorted(places):
+        for place in _open_directories(places, known, root):
             inside = place.removeprefix(f"{root}/")
             managed = inside.removeprefix(f"{MANAGED_ROOT}/")
             located = locate_quietly(managed, config)
@@ -240,31 +212,40 @@ class Changes:
         return found
 
 
-def _find_spellings(uris: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield path and address of those addresses that are written in another way than :func:`uri_of` does."""
+async def _tell(connection: Connection, sends: Sequence[_Send]) -> None:
+    """Tell one client; one that does not read what it is told hears nothing more this time."""
+    for send in sends:
+        with anyio.move_on_after(_TELLING_S) as limit:
+            await send(connection)
+        if limit.cancelled_caught:
+            return
+
+
+def _find_paths(uris: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield path and address of those addresses that mean a file."""
     for uri in uris:
-        try:
-            path = path_of(uri)
-        except OmnislashError:
-            continue
-        if uri != uri_of(path):
-            yield path, uri
+        with contextlib.suppress(OmnislashError):
+            yield path_of(uri), uri
 
 
-def _open_directories(places: set[str]) -> set[str]:
-    """Return the documents among some places, and those in the directories among them.
+def _open_directories(places: set[str], known: set[str], root: Path) -> set[str]:
+    """Return the documents among some places, and those below the directories among them.
 
-    What comes into a new directory before the system watches it is told by nobody, so such a directory is looked into at
-    once and once more with the next news.
+    Args:
+        places: On disk.
+        known: Paths, as tools use them, of documents that may have been there before.
+        root: The brain.
+
+    What comes into a new directory before the system watches it is told by nobody, and neither is what goes with one, so
+    both what is there and what was is looked at.
     """
-    found = {place for place in places if _is_document(place)}
-    for directory in places - found:
+    found = {place for place in places if is_document(place)}
+    directories = places - found
+    for directory in directories:
         with contextlib.suppress(OSError):  # gone again, or not to be listed: nothing to tell of
-            found.update(path for path in map(str, Path(directory).rglob("*")) if _is_document(path))
+            found.update(path for path in map(str, Path(directory).rglob("*")) if is_document(path))
+    if directories:
+        below = tuple(f"{directory}/" for directory in directories)
+        were = (f"{top}/{path}" for path in known for top in (root / MANAGED_ROOT, root))
+        found.update(place for place in were if place.startswith(below))
     return found
-
-
-def _is_document(path: str) -> bool:
-    """Tell whether a file on disk can be a resource."""
-    name = path.rpartition("/")[2]
-    return name.endswith(".md") and not name.startswith(".")

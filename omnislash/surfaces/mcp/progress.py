@@ -1,7 +1,8 @@
-"""How far a long call is, told to the client that asked for it.
+"""How far a long call is, told to the client that asked for it, and whether anybody still waits for it.
 
 The engine tells how far it is by a function of the brain, for whoever calls: :func:`tell` passes it on to the call that
-runs in this very context. So a brain is opened with `SearchOptions(on_progress=tell)`.
+runs in this very context, and :func:`is_given_up` answers for that call too. So a brain is opened with
+`SearchOptions(on_progress=tell, is_over=is_given_up)`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Event
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
@@ -25,6 +27,14 @@ _PAUSE_S, _SILENCE_S = 0.2, 5.0
 #: What each part of the work is called.
 _NAMES: Final = {"files": "Examining files", "words": "Reading files", "vectors": "Embedding notes"}
 _LISTENER: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("progress_listener", default=None)
+#: Set once the current call is given up; None where nobody can.
+GIVEN_UP: ContextVar[Event | None] = ContextVar("given_up", default=None)
+
+
+def is_given_up() -> bool:
+    """Tell whether the client has cancelled the current call, or is gone."""
+    given_up = GIVEN_UP.get()
+    return given_up is not None and given_up.is_set()
 
 
 def tell(part: str, done: int, total: int) -> None:

@@ -89,4 +89,9 @@ def to_protocol_error(error: OmnislashError) -> MCPError:
 
 def explain(error: OmnislashError) -> str:
     """Return an error as sentences that an agent can act on."""
-    return error.message if error.hint is None else f"{error.message} {error.hint}"
+    return to_sendable(error.message if error.hint is None else f"{error.message} {error.hint}")
+
+
+def to_sendable(text: str) -> str:
+    """Return a text that can be sent; the name of a file may hold bytes that are none, which show as `?`."""
+    return text.encode("utf-8", "replace").decode()

@@ -113,7 +113,8 @@ def make_server(brain: Brain, caller: Caller) -> Server[Service]:
     """Return a server of one role's memory; it serves any number of connections.
 
     Args:
-        brain: The brain, opened with `SearchOptions(on_progress=progress.tell)` so that long searches say how far they are.
+        brain: The brain, opened with `SearchOptions(on_progress=progress.tell, is_over=progress.is_given_up)`, so that long searches
+            say how far they are and stop when they are cancelled.
         caller: For whom it acts.
 
     Raises:

@@ -33,6 +33,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from omnislash.surfaces.mcp.server import make_server
 
@@ -65,6 +66,9 @@ _OVER: Final = (
 #: A request that is answered only when the client goes.
 _STANDING: Final = "subscriptions/listen"
 _NO_JSON: Final = "This line is no JSON, or is nested too deeply; send one message a line."
+_NO_ID: Final = (
+    "The id of a request is a whole number or a text; with this one it can't be answered, and nothing was done."
+)
 _UNREADABLE: Final = (
     "This message holds what can't be read, such as half of a surrogate pair or a value that is nested too deeply; "
     "nothing was done."
@@ -176,9 +180,8 @@ async def _write(talk: _Talk, messages: MemoryObjectReceiveStream[SessionMessage
     async with messages:
         async for each in messages:
             if not has_gone:
-                text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
                 done: Future[None] = Future()
-                lines.put((f"{text}\n".encode(), done))
+                lines.put((_to_line(each.message), done))
                 try:
                     await asyncio.wrap_future(done)
                 except OSError:
@@ -187,6 +190,15 @@ async def _write(talk: _Talk, messages: MemoryObjectReceiveStream[SessionMessage
             talk.say(each.message)
     lines.put(None)
     talk.written.set()
+
+
+def _to_line(message: JSONRPCMessage) -> bytes:
+    """Return a message as a line; half of a surrogate pair in it, which is no text, shows as `?` and ends nothing."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except PydanticSerializationError:
+        found = message.model_dump(by_alias=True, exclude_unset=True)
+        return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _start_writing(descriptor: int) -> _Lines:
@@ -234,6 +246,9 @@ class _Reader:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             await self.refuse(_find_fault(line, error))
+            return
+        if isinstance(message, JSONRPCNotification) and json.loads(line).get("id") is not None:
+            await self.refuse(_fault(INVALID_REQUEST, _NO_ID))
             return
         self._talk.hear(message)
         await self._to_server.send(SessionMessage(message))

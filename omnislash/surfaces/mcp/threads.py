@@ -1,6 +1,7 @@
 """The engine's blocking calls, each in a thread of its own, so that the connection goes on meanwhile.
 
-A call that is cancelled is abandoned at once; its thread runs to its end and what it returns is dropped.
+A call that is cancelled is abandoned at once; what it does is told so and may stop between two steps, and what it returns is
+dropped.
 The threads do not keep the process from ending: what has to land is waited for by :meth:`Calls.finish`.
 """
 
@@ -14,6 +15,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
+
+from omnislash.surfaces.mcp.progress import GIVEN_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +51,13 @@ class Calls:
         if lands:
             self._landing.add(future)
             future.add_done_callback(self._landing.discard)
-        context = contextvars.copy_context()
+        context, given_up = contextvars.copy_context(), threading.Event()
+        context.run(GIVEN_UP.set, given_up)
         threading.Thread(target=context.run, args=(_fulfil, future, work), name="omnislash-mcp", daemon=True).start()
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            given_up.set()
 
     async def finish(self, limit_s: float) -> None:
         """Return when every call that may change memory has ended, or the time is over; nothing interrupts it."""

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from omnislash.engine import SearchOptions
-from omnislash.surfaces.mcp.progress import tell
+from omnislash.surfaces.mcp.progress import is_given_up, tell
 from omnislash.surfaces.mcp.server import Caller, make_server
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def brain(sample: SampleBrain) -> Brain:
 
 def open_brain(sample: SampleBrain, *, embedders: tuple[Embedder, ...] = (), **options: Any) -> Brain:
     """Open a brain as the command does."""
-    return sample.open(search=SearchOptions(on_progress=tell, embedders=embedders), **options)
+    return sample.open(search=SearchOptions(on_progress=tell, is_over=is_given_up, embedders=embedders), **options)
 
 
 @asynccontextmanager

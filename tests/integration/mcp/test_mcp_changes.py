@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import mcp_types as types
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp import Client
+    from mcp.server.connection import Connection
 
     from tests.integration.conftest import SampleBrain
 
@@ -45,14 +47,18 @@ async def test_an_edited_role_is_told(sample: SampleBrain) -> None:
 
 
 def test_a_new_directory_is_looked_into(tmp_path: Path) -> None:
-    """What lies in a directory that is news is news too, however deep; one that is gone again tells of nothing."""
-    day = tmp_path / "2026" / "08" / "2026-08-30.md"
+    """What lies in a directory that is news is news too, however deep; one that is gone tells of what was in it."""
+    day = tmp_path / "memory" / "main" / "2026" / "2026-08-30.md"
     day.parent.mkdir(parents=True)
     day.write_text("# 2026-08-30\n", encoding="utf-8")
     (day.parent / ".hidden.md").write_text("", encoding="utf-8")
-    news = {str(tmp_path / "2026"), str(tmp_path / "gone"), "/x/MEMORY.md"}
+    news = {str(day.parent), str(tmp_path / "memory/main/old"), str(tmp_path / "Docs"), "/x/MEMORY.md"}
+    known = {"main/old/a.md", "main/older/b.md", "main/old.md", "Docs/c.md"}
 
-    assert changes._open_directories(news) == {str(day), "/x/MEMORY.md"}
+    found = changes._open_directories(news, known, tmp_path)
+
+    gone = {str(tmp_path / "memory/main/old/a.md"), str(tmp_path / "Docs/c.md")}
+    assert found == {str(day), "/x/MEMORY.md", *gone}
 
 
 async def test_new_and_lost_files_are_told(sample: SampleBrain) -> None:
@@ -154,6 +160,74 @@ async def test_without_a_watch_the_role_is_told_of(
         assert not (await client.call_tool("memory_overview")).is_error
 
     assert caplog.text.count("Clients are not told of changed files") == 1
+
+
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_a_directory_that_is_moved_away_is_told_of(sample: SampleBrain) -> None:
+    """A file that goes with its directory is news for who follows it, and so is the list; so is what comes back."""
+    place = sample.put_memory("main/notes/a.md", "x\n").parent
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await client.list_resources()
+        await _subscribe(client, "omnislash:///main/notes/a.md")
+        await settle()
+        place.rename(sample.root / "elsewhere")
+        await wait_until(lambda: inbox.methods == [FILES] and inbox.updated == ["omnislash:///main/notes/a.md"])
+        (sample.root / "elsewhere").rename(place)
+        await wait_until(lambda: inbox.methods == [FILES, FILES])
+
+
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_memory_that_is_exchanged_is_watched_again(sample: SampleBrain) -> None:
+    """When all of memory is another directory, as after a restored backup, that is told, and so is what changes in it."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await client.list_resources()
+        await _subscribe(client, URI)
+        await settle()
+        (sample.root / "memory").rename(sample.root / "before")
+        sample.put_memory("main/MEMORY.md", MEMORY + "- Otto\n")
+        await wait_until(lambda: URI in inbox.updated)
+        await anyio.sleep(1.5)
+        inbox.updated.clear()
+        sample.put_memory("main/MEMORY.md", MEMORY)
+        await wait_until(lambda: URI in inbox.updated)
+
+
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_a_name_that_is_no_text_ends_no_watch(sample: SampleBrain, caplog: pytest.LogCaptureFixture) -> None:
+    """A file with a name in another encoding is passed over, and a change at that moment and later ones are told."""
+    sample.put_memory("main/MEMORY.md", MEMORY)
+    odd = os.fsdecode(b"memory/main/caf\xe9.md")
+    inbox = Inbox()
+    async with connect(open_brain(sample), message_handler=inbox) as client:
+        await _subscribe(client, URI)
+        await settle()
+        for text in (MEMORY, MEMORY + "- Otto\n"):
+            inbox.updated.clear()
+            sample.put(odd, "x")
+            sample.put_memory("main/MEMORY.md", text)
+            await wait_until(lambda: URI in inbox.updated, limit_s=15)
+
+    assert caplog.text.count("Unable to decode path") == 1
+
+
+async def test_a_client_that_does_not_read_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many news it is waited for once, and not for each; the others are told meanwhile."""
+    monkeypatch.setattr(changes, "_TELLING_S", 0.05)
+    tried: list[object] = []
+
+    async def send(connection: object) -> None:
+        tried.append(connection)
+        if connection == "deaf":
+            await anyio.sleep_forever()
+
+    with anyio.fail_after(5):
+        for client in ("deaf", "listening"):
+            await changes._tell(cast("Connection", client), [send] * 1000)
+
+    assert (tried.count("deaf"), tried.count("listening")) == (1, 1000)
 
 
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")

@@ -55,14 +55,18 @@ async def test_a_yes_deletes(
     (question,) = person.asked
     assert shown in question.message
     assert PATH in question.message
-    assert "nova" in question.message
+    assert "The agent nova asks for it." in question.message
     assert question.requested_schema["required"] == ["delete"]
     assert states(kept) == ["approved"]
     assert kept.audit(limit=1).rows[0].actor == "person"
 
 
 @pytest.mark.rule("TOOL-16")
-@pytest.mark.parametrize("person", [Person("decline"), Person("accept", yes=False)], ids=["declined", "no"])
+@pytest.mark.parametrize(
+    "person",
+    [Person("decline"), Person("accept", yes=False), Person("decline", yes=True)],
+    ids=["declined", "no", "declined with the box ticked"],
+)
 async def test_a_no_settles_it(sample: SampleBrain, kept: Brain, mode: str, person: Person) -> None:
     """A person who says no keeps it: the agent is told so, and no question is left."""
     async with connect(kept, mode=mode, elicitation_callback=person) as client:
@@ -75,7 +79,11 @@ async def test_a_no_settles_it(sample: SampleBrain, kept: Brain, mode: str, pers
 
 
 @pytest.mark.rule("TOOL-16")
-@pytest.mark.parametrize("person", [Person("cancel"), Person("accept"), None], ids=["away", "no answer", "cannot ask"])
+@pytest.mark.parametrize(
+    "person",
+    [Person("cancel"), Person("cancel", yes=True), Person("accept"), None],
+    ids=["away", "away with the box ticked", "no answer", "cannot ask"],
+)
 async def test_without_an_answer_it_stays_open(
     sample: SampleBrain, kept: Brain, mode: str, person: Person | None
 ) -> None:

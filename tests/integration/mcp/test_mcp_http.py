@@ -37,6 +37,13 @@ HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "app
 NEW, OLD = "2025-11-25", "2024-11-05"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _web() -> Iterator[None]:
+    """Close what the raw requests left open."""
+    yield
+    WEB.close()
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleBrain]:
     """A small brain with a search by words alone."""

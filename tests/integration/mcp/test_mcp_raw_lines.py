@@ -171,9 +171,18 @@ def test_an_id_comes_back_as_it_was(server: McpLines, number: int | str) -> None
     assert server.wait_for(number)["id"] == number
 
 
-@pytest.mark.parametrize("number", [None, 1.5, True, {}, []])
-def test_an_id_that_can_be_none_ends_nothing(server: McpLines, number: object) -> None:
-    """JSON-RPC knows ids that MCP forbids; whatever is answered, the next request is too."""
+@pytest.mark.parametrize("number", [1.5, {}, []])
+def test_an_id_that_can_be_none_is_refused(server: McpLines, number: object) -> None:
+    """Who asks with an id that no answer can bear is told so, and waits for nothing."""
+    server.send(json.dumps({"jsonrpc": "2.0", "method": "ping", "id": number}).encode())
+
+    assert server.wait_for(None)["error"]["code"] == INVALID_REQUEST
+    assert "result" in server.ask("ping")
+
+
+@pytest.mark.parametrize("number", [None, True])
+def test_an_id_that_means_little_ends_nothing(server: McpLines, number: object) -> None:
+    """Some clients write an empty id into what wants no answer; whatever is answered, the next request is too."""
     server.send(json.dumps({"jsonrpc": "2.0", "method": "ping", "id": number}).encode())
 
     assert "result" in server.ask("ping")

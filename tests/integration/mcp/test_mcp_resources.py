@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -101,6 +102,35 @@ async def test_long_lists_come_in_pages(sample: SampleBrain, mode: str) -> None:
 
     assert len(first.resources) == resources.PAGE
     assert [each.name for each in found] == paths
+
+
+@pytest.mark.parametrize("tool", ["memory_list", "resources"])
+async def test_a_name_that_is_no_text_ends_no_page(
+    sample: SampleBrain, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    """A file that nobody can name is in no list, and a reader who goes on page by page comes to the end of it."""
+    monkeypatch.setattr(resources, "PAGE", 1)
+    sample.role("nova", "{read: [Docs]}")
+    sample.sources("Docs")
+    for name in (b"Docs/a.md", b"Docs/caf\xe9.md", b"Docs/d.md"):
+        sample.put(os.fsdecode(name), "x\n")
+    found: list[str] = []
+    cursor = None
+    async with connect(open_brain(sample)) as client:
+        for _ in range(4):
+            if tool == "resources":
+                page = await client.list_resources(cursor=cursor)
+                found += [each.name for each in page.resources]
+                cursor = page.next_cursor
+            else:
+                given = {"limit": 1, **({"cursor": cursor} if cursor else {})}
+                answer = (await client.call_tool("memory_list", given)).structured_content
+                found += [each["path"] for each in answer["entries"]]
+                cursor = answer.get("nextCursor")
+            if cursor is None:
+                break
+
+    assert (found, cursor) == (["Docs/a.md", "Docs/d.md"], None)
 
 
 async def test_missing_files_and_wrong_addresses(sample: SampleBrain, mode: str) -> None:

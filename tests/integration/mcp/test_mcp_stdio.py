@@ -9,13 +9,15 @@ import sys
 import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from omnislash.surfaces.mcp import stdio
+from omnislash.errors import StorageError
+from omnislash.surfaces.mcp import prompts, stdio
 from omnislash.surfaces.mcp.server import Caller, make_server
 from omnislash.surfaces.mcp.wire import Wire
 from tests.integration.conftest import ROOT
@@ -164,6 +166,28 @@ async def test_lines_that_are_no_messages(brain: Brain, monkeypatch: pytest.Monk
         pipes.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
         assert await pipes.receive() == {"jsonrpc": "2.0", "id": 9, "result": {}}
         pipes.end()
+
+
+@pytest.mark.parametrize("method", ["resources/list", "prompts/list"])
+async def test_a_name_that_is_no_text_ends_nothing(
+    sample: SampleBrain, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """An answer that names a file by bytes which are no text is sent as far as it can be, and the next one too."""
+    name = os.fsdecode(b"caf\xe9")
+    broken = StorageError(f"{name} can't be read: the disk reported an I/O error.")
+    monkeypatch.setattr("omnislash.runtime.tools.reading.walk_documents", Mock(side_effect=broken))
+    monkeypatch.setattr(prompts._PROMPT, "description", f"Memory of {name}.")
+    async with talk_to(open_brain(sample)) as pipes:
+        await begin(pipes)
+        pipes.send({"jsonrpc": "2.0", "id": 1, "method": method}, {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        answers = {}
+        for _ in range(2):
+            answer = await pipes.receive()
+            answers[answer["id"]] = answer
+        pipes.end()
+
+    assert "caf?" in json.dumps(answers[1])
+    assert answers[2]["result"] == {}
 
 
 async def test_a_cancellation_of_nothing_changes_nothing(brain: Brain) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from omnislash.engine import ModelOptions
+from omnislash.engine import ModelOptions, SearchOptions
 from omnislash.surfaces.mcp import progress as reporting
 from omnislash.surfaces.mcp.threads import Calls
-from omnislash.testing import CountingEmbedder, ScriptedChatModel
+from omnislash.testing import CountingEmbedder, ScriptedCall, ScriptedChatModel
 from omnislash.testing.disks import WrappedDisk
 from tests.integration.mcp.conftest import connect, open_brain, wait_until
 
@@ -210,3 +210,55 @@ async def test_a_task_says_that_it_still_runs(sample: SampleBrain, monkeypatch: 
     assert result.structured_content["text"] == "Done thinking."
     assert told == sorted(set(told))
     assert len(told) >= 2
+
+
+async def wait_for_threads() -> None:
+    """Return when no call of a server runs any more."""
+    await wait_until(lambda: not any(each.name == "omnislash-mcp" for each in threading.enumerate()))
+
+
+async def test_a_cancelled_search_stops_between_two_steps(sample: SampleBrain) -> None:
+    """The catching up that nobody waits for ends with the batch that it is at; what it took up is kept for the next search."""
+    for number in range(200):
+        sample.put_memory(f"main/n{number:03}.md", f"- 08:00 Container {number} is unloaded.\n")
+    gate = Gate()
+    embedder = CountingEmbedder(delay_s=1, sleep=gate.wait)
+    options = SearchOptions(is_over=reporting.is_given_up, embedders=(embedder,), catch_up_s=None)
+
+    async with connect(sample.open(search=options)) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "memory_search", {"query": "container"})
+            await wait_until(gate.reached.is_set)
+            group.cancel_scope.cancel()
+        await anyio.sleep(0.1)
+        gate.opened.set()
+        await wait_for_threads()
+        made = sum(map(len, embedder.passage_calls))
+        found = await client.call_tool("memory_search", {"query": "container"})
+
+    assert 0 < made < 200
+    assert found.structured_content["coverage"] == "full"
+
+
+async def test_a_cancelled_task_asks_no_model_again(sample: SampleBrain) -> None:
+    """The agent that works for a caller who gave up ends after the answer that it waits for."""
+    sample.role("nova", capabilities="agent:task")
+    sample.role("clerk")
+    gate = Gate()
+
+    def think(_request: object) -> ScriptedCall:
+        gate.wait()
+        return ScriptedCall("memory_overview", {})
+
+    model = ScriptedChatModel(think, ScriptedCall("memory_overview", {}), ScriptedCall("memory_overview", {}))
+
+    async with connect(open_brain(sample, models=ModelOptions(chat=model))) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "agent_task", {"role": "clerk", "task": "Look."})
+            await wait_until(gate.reached.is_set)
+            group.cancel_scope.cancel()
+        await anyio.sleep(0.1)
+        gate.opened.set()
+        await wait_for_threads()
+
+    assert len(model.requests) == 1
