@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from omnislash.store.system_clock import SystemClock
 from tests.browser.example import make_example
@@ -40,6 +40,7 @@ WIDE: ViewportSize = {"width": 1280, "height": 900}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 #: How long anything on a page may take before a test gives up, in milliseconds; a busy machine is slow.
 PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 #: The dashboard, the browser and its visitor in this process while its browser tests run, and what ends them. A browser
 #: needs a second of computing for a new visitor, and half of it for a new page.
 _running = ExitStack()

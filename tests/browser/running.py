@@ -29,6 +29,8 @@ class Dashboard:
 
     root: Path
     url: str = ""
+    #: What `omnislash up` is told beside the port.
+    options: tuple[str, ...] = ()
     _processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self) -> None:
@@ -45,6 +47,7 @@ class Dashboard:
             "up",
             "--port",
             port,
+            *self.options,
         ]
         process = subprocess.Popen(words, env=make_environment(), stdout=subprocess.PIPE)
         self._processes.append(process)

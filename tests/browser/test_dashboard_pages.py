@@ -109,9 +109,19 @@ def find_violations(page: Page, *, with_colours: bool = True) -> list[str]:
 
 
 def find_overflow(page: Page) -> list[str]:
-    """Return whether a person would have to scroll sideways."""
-    width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    return [f"it is {width} pixels wide, and there are {room}"] if width > room else []
+    """Return what a person would have to scroll sideways: the page, or a table of the dashboard's own."""
+    found: list[str] = page.evaluate(
+        """() => {
+            const folded = [...document.querySelectorAll("details:not([open])")];
+            for (const each of folded) each.open = true;
+            const wide = [document.documentElement, ...document.querySelectorAll(".scroll")]
+                .filter((each) => each.scrollWidth > each.clientWidth)
+                .map((each) => `${each.tagName} ${each.parentElement?.id}: ${each.scrollWidth} in ${each.clientWidth}`);
+            for (const each of folded) each.open = false;
+            return wide;
+        }"""
+    )
+    return found
 
 
 def take(page: Page, pictures: Path, name: str, as_what: Look) -> None:

@@ -7,16 +7,21 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.running import Dashboard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
     from tests.browser.conftest import Watch
-    from tests.browser.running import Dashboard
 
 KEPT = "# Kept\n\nNobody else writes here.\n"
 #: A site that knows the address of the dashboard, and even what its forms are signed with.
@@ -94,6 +99,51 @@ def test_the_same_is_let_in_from_the_dashboard(page: Page, dashboard: Dashboard)
 
     assert json.loads(read[2])["file"]["content"] == KEPT
     assert dashboard.read("memory/ops/own.md") == b"taken"
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Dashboard]:
+    """The dashboard of a brain with one file, bound to every address of this machine."""
+    (tmp_path / "shop" / "memory" / "main").mkdir(parents=True)
+    found = Dashboard(tmp_path / "shop", options=("--host", "0.0.0.0"))
+    found.put("omnislash.yaml", "memory: {}\n")
+    found.put("memory/main/MEMORY.md", KEPT)
+    found.start()
+    found.url = f"http://127.0.0.1:{urlsplit(found.url).port}"
+    yield found
+    found.stop()
+
+
+def test_who_comes_from_another_machine_needs_the_token(browser: Browser, watch: Watch, guarded: Dashboard) -> None:
+    """Bound to every address, the dashboard asks for the token, leads on to the page that was wanted, and lets go again.
+
+    Who is signed out while typing loses nothing of it.
+    """
+    watch.expected.add(401)
+    with browser.new_context(base_url=guarded.url) as context:
+        page = context.new_page()
+        watch.follow(page)
+        page.goto("/knowledge/main/MEMORY.md?view=edit")
+        assert "Nobody else" not in page.content()
+        page.get_by_label("Token").fill("a token of somebody else")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("not the token")
+        page.get_by_label("Token").fill(guarded.read(".omnislash/token").decode().strip())
+        page.keyboard.press("Enter")
+        text = page.get_by_label("The whole file")
+        expect(text).to_have_value(KEPT)
+        text.fill("# Typed\n")
+
+        other = context.new_page()
+        other.goto("/help")
+        other.get_by_role("button", name="Sign out").click()
+        expect(other.get_by_label("Token")).to_be_visible()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_contain_text("Not sent: you are signed out.")
+        expect(text).to_have_value("# Typed\n")
+        assert guarded.read("memory/main/MEMORY.md") == KEPT.encode()
+        page.close(run_before_unload=False)
+    assert watch.faults == []
 
 
 def test_another_name_is_refused(dashboard: Dashboard) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.example import MEMORY, SETTINGS
 
 if TYPE_CHECKING:
@@ -120,6 +121,57 @@ def test_deletions_are_decided(page: Page, dashboard: Dashboard) -> None:
     expect(page.locator(NOTICE)).to_contain_text("main/old-prices.md stays")
     expect(page.locator("#approvals")).to_contain_text("Nothing waits for a person.")
     assert dashboard.read("memory/main/old-prices.md") == b"# Old prices\n\nRye was 4.90.\n"
+
+
+@pytest.mark.rule("DASH-06")
+def test_a_file_is_deleted_by_hand(page: Page, dashboard: Dashboard, watch: Watch) -> None:
+    """The page asks first and can be left; then the file is gone, the log has a row of a person, and its page says so."""
+    watch.expected.add(404)
+    place = dashboard.put("memory/ops/100% done? #1.md", "# Done\n")
+    page.goto("/knowledge/ops")
+    page.get_by_role("link", name=place.name).click()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("link", name="Keep it").click()
+    assert place.read_bytes() == b"# Done\n"
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete this file").click()
+
+    expect(page.locator(NOTICE)).to_contain_text(f"ops/{place.name}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Knowledge: ops")
+    expect(page.get_by_role("link", name=place.name)).to_have_count(0)
+    assert not place.exists()
+    page.goto("/activity")
+    row = page.locator("#log tbody tr", has_text=place.name)
+    expect(row).to_contain_text("a person")
+    expect(row).to_contain_text("memory_delete")
+    row.get_by_role("link", name=place.name).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+
+
+def test_a_second_click_sends_nothing_more(page: Page, dashboard: Dashboard) -> None:
+    """Who clicks twice on Save sends one form, and is told that it was saved."""
+    dashboard.put("memory/ops/twice.md", "# Once\n")
+    page.goto("/knowledge/ops/twice.md?view=edit")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.get_by_label("The whole file").fill("# Twice\n")
+    page.get_by_role("button", name="Save").dblclick()
+
+    expect(page.locator(NOTICE)).to_contain_text("Changed ops/twice.md")
+    assert len(sent) == 1
+    assert dashboard.read("memory/ops/twice.md") == b"# Twice\n"
+
+
+def test_a_heartbeat_is_run_by_hand(page: Page) -> None:
+    """Run now begins a run at once, even of one that is switched off; its outcome comes to the page, and stays listed."""
+    page.goto("/heartbeats/briefing")
+    expect(page.locator("#runs")).to_contain_text("It never ran.")
+    page.get_by_role("button", name="Run now").click()
+
+    expect(page.locator("#begun")).to_contain_text("is over: done.", timeout=PATIENCE_MS)
+    expect(page.locator("#runs tbody tr")).to_contain_text("done")
+    page.get_by_role("link", name="All heartbeats and hooks").click()
+    expect(page.locator("#beats tr", has_text="briefing")).to_contain_text("done")
 
 
 @pytest.mark.rule("DASH-07", "DASH-O2")

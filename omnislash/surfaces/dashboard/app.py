@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
@@ -42,15 +41,17 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
+_HEADERS: Final = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
     # `no-referrer` would make the browser hide the origin of a form from us as well.
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+#: Statuses of an asset that is there: whole, in part, or as the browser has it. Any other answer is a page of ours.
+_KEPT: Final = frozenset({200, 206, 304})
 
 
 def make_app(desk: Desk) -> ASGIApp:
@@ -75,6 +76,7 @@ def make_app(desk: Desk) -> ASGIApp:
         },
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # it would name scheme and host, and a proxy in front has another scheme
     app.state.desk = desk
     return _with_headers(app)
 
@@ -83,6 +85,8 @@ async def _listen(request: Request) -> Response:
     changes = desk_of(request).changes
     if changes.is_full:
         raise HTTPException(503, "Too many pages listen for changes already; this one is shown as it was loaded.")
+    if request.method == "HEAD":  # the headers are the whole answer, and nobody listens
+        return Response(headers=live.HEADERS, media_type=live.MEDIA_TYPE)
     return live.stream(changes, request)
 
 
@@ -103,7 +107,9 @@ def _with_headers(app: ASGIApp) -> ASGIApp:
 
 
 def _add_headers(message: MutableMapping[str, Any], *, is_asset: bool) -> None:
-    headers = MutableHeaders(scope=message)
-    for name, value in _HEADERS.items():
-        headers[name] = value
-    headers.setdefault("Cache-Control", "no-cache" if is_asset else "no-store")
+    """Add the headers that the answer lacks; a browser keeps assets and asks whether they are still right."""
+    given: list[tuple[bytes, bytes]] = message["headers"]
+    names = {name for name, _ in given}
+    is_kept = is_asset and message["status"] in _KEPT
+    kept = (b"cache-control", b"no-cache" if is_kept else b"no-store")
+    message["headers"] = [*given, *(header for header in (*_HEADERS, kept) if header[0] not in names)]

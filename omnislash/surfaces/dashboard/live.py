@@ -31,6 +31,9 @@ _LOOK_S: Final = 0.3
 _TOGETHER_MS: Final = 100
 #: A stream without a word for this long gets a comment, in seconds, so that nothing between closes it as idle.
 _BREATH_S: Final = 15.0
+#: What a stream is, and that nothing between keeps or collects it.
+MEDIA_TYPE: Final = "text/event-stream"
+HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 #: How many pages may listen at once; a browser opens one stream a tab.
 LISTENERS_MAX: Final = 64
 
@@ -148,8 +151,7 @@ def _put(queue: asyncio.Queue[Topic | None], topic: Topic | None) -> None:
 
 def stream(changes: Changes, request: Request) -> StreamingResponse:
     """Return the stream of a page: `event: files` or `event: state`, each without content."""
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(changes, request), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_events(changes, request), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 async def _events(changes: Changes, request: Request) -> AsyncIterator[str]:

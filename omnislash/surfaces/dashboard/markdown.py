@@ -9,7 +9,9 @@ Source: CommonMark 0.31; GitHub Flavored Markdown, tables and strikethrough; HTM
 from __future__ import annotations
 
 import functools
+import itertools
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
@@ -37,9 +39,14 @@ _FRONTMATTER: Final = re.compile(r"\A\ufeff?---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|\Z
 _NO_WORD: Final = re.compile(r"[^\w\- ]+")
 #: Blocks that take the direction of what is written in them.
 _DIRECTED: Final = frozenset(
-    [f"{name}_open" for name in ("paragraph", "heading", "bullet_list", "ordered_list", "list_item", "th", "td")]
-    + ["fence", "code_block"]
+    [f"{name}_open" for name in ("paragraph", "heading", "th", "td")] + ["fence", "code_block"]
 )
+#: Blocks of blocks: a browser would look for their direction beside the blocks that have one of their own, and find none.
+_HOLDERS: Final = frozenset(("blockquote", "bullet_list", "ordered_list", "list_item", "table"))
+#: How much of a text is looked at for the first letter that has a direction.
+_LOOKED_AT_CHARS: Final = 1_000
+#: The direction of a letter, by its class of the Unicode Bidirectional Algorithm (UAX #9, P2 and P3).
+_DIRECTIONS: Final = {"L": "ltr", "R": "rtl", "AL": "rtl"}
 #: Blocks that have the id of their line.
 _NUMBERED: Final = frozenset(
     ["heading_open", "paragraph_open", "list_item_open", "blockquote_open", "tr_open", "fence", "code_block"]
@@ -79,6 +86,7 @@ def render_markdown(
     engine = _engine()
     tokens = engine.parse(text[found.end() :] if found else text)
     _settle(tokens, resolve, top_level)
+    _direct(tokens)
     if has_lines:
         _number(tokens, 1 + (found[0].count("\n") if found else 0))
     html = Markup(_clean(engine.renderer.render(tokens, engine.options, {})))  # noqa: S704 - cleaned in the same breath
@@ -123,6 +131,29 @@ def _settle(tokens: list[Token], resolve: Resolve | None, top_level: int) -> Non
         if token.children:
             token.children = list(_settle_inline(token.children, resolve))
         token.attrs.pop("style", None)
+
+
+def _direct(tokens: list[Token]) -> None:
+    """Give each block of blocks the direction of the first letter in it; a tight item's text stands in no block."""
+    undecided: list[Token] = []
+    for token in tokens:
+        kind, _, end = token.type.rpartition("_")
+        if kind in _HOLDERS and end == "open":
+            token.attrSet("dir", "auto")
+            undecided.append(token)
+        elif kind in _HOLDERS and end == "close":
+            undecided = [each for each in undecided if each.level != token.level]
+        elif undecided and (direction := _find_direction(token)):
+            for each in undecided:
+                each.attrSet("dir", direction)
+            undecided = []
+
+
+def _find_direction(token: Token) -> str | None:
+    """Return the direction of the first letter that has one, as it is shown: no link's target and no mark counts."""
+    texts = [token.content] if token.children is None else (each.content for each in token.children)
+    letters = itertools.islice(itertools.chain.from_iterable(texts), _LOOKED_AT_CHARS)
+    return next(filter(None, (_DIRECTIONS.get(unicodedata.bidirectional(letter)) for letter in letters)), None)
 
 
 def _number(tokens: list[Token], first: int) -> None:

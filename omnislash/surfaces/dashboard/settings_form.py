@@ -64,6 +64,7 @@ def _rows() -> tuple[SettingRow, ...]:
     return tuple(row for row in settings_table() if row.file == MANIFEST_FILE)
 
 
+@functools.cache
 def _columns(table: SettingRow) -> tuple[SettingRow, ...]:
     return tuple(row for row in _rows() if row.key.startswith(f"{table.key}{_ANY}"))
 
@@ -79,6 +80,7 @@ def _fields() -> Iterator[SettingRow]:
     return (row for row in _rows() if row.kind not in skipped and _ANY not in row.key)
 
 
+@functools.cache
 def _label(key: str) -> str:
     """Return the last part of a key as words: `recallResults` is `Recall results`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key.rpartition(".")[2]).lower()

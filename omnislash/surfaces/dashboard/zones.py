@@ -17,7 +17,14 @@ _INSTANTS: Final = frozenset(
 def localise(value: Any, zone: ZoneInfo) -> Any:
     """Return an object as JSON has it, with every instant in it in a zone."""
     if isinstance(value, dict):
-        return {key: _move(each, zone) if key in _INSTANTS else localise(each, zone) for key, each in value.items()}
+        return {
+            key: _move(each, zone)
+            if key in _INSTANTS
+            else localise(each, zone)
+            if isinstance(each, (dict, list))  # most are words and numbers, of which a page has hundreds
+            else each
+            for key, each in value.items()
+        }
     return [localise(each, zone) for each in value] if isinstance(value, list) else value
 
 

@@ -55,10 +55,14 @@ async def answer_body(
     """Send bytes with the headers that every answer of a guard carries, unless others of the same name are given."""
     given = list(headers)
     names = {name for name, _ in given}
-    usual = [header for header in _HEADERS if header[0] not in names]
-    length = (b"content-length", str(len(body)).encode())
-    await send({"type": "http.response.start", "status": int(status), "headers": [*given, *usual, length]})
+    usual = [header for header in list_headers(body) if header[0] not in names]
+    await send({"type": "http.response.start", "status": int(status), "headers": [*given, *usual]})
     await send({"type": "http.response.body", "body": b"" if scope.get("method") == "HEAD" else body})
+
+
+def list_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the headers that every answer of a door carries that is none of its application's."""
+    return [*_HEADERS, (b"content-length", str(len(body)).encode())]
 
 
 async def refuse_socket(send: Send) -> None:

@@ -1,6 +1,6 @@
 """Who may come in: plain ASGI applications around an application, each usable alone.
 
-Together they stand in this order: the Host, the Origin, the rate, the token, the size. So a page that has no business
+Together they stand in this order: the framing, the Host, the Origin, the rate, the token, the size. So a page that has no business
 here learns nothing but that, and nothing is read from a caller who may not come in.
 
 Source: OWASP on DNS rebinding and cross-site requests; Fetch Metadata (`Sec-Fetch-Site`); RFC 6750 (bearer tokens).
@@ -38,16 +38,25 @@ class HostGuard:
         """Guard an application."""
         self._app = app
         self._binding = binding
+        #: The last one that was right: a browser sends the same one each time.
+        self._right: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] == "http":
-            hosts = read_headers(scope, b"host")
-            if len(hosts) != 1 or not self._binding.allows_host(hosts[0]):
-                text = f"This server answers to {self._binding.url} and to no other host; nothing was done."
-                await answer(scope, send, HTTPStatus.MISDIRECTED_REQUEST, text)
-                return
+        if scope["type"] == "http" and not self._is_own(read_headers(scope, b"host")):
+            text = f"This server answers to {self._binding.url} and to no other host; nothing was done."
+            await answer(scope, send, HTTPStatus.MISDIRECTED_REQUEST, text)
+            return
         await self._app(scope, receive, send)
+
+    def _is_own(self, hosts: list[str]) -> bool:
+        if len(hosts) != 1:
+            return False
+        if hosts[0] != self._right:
+            if not self._binding.allows_host(hosts[0]):
+                return False
+            self._right = hosts[0]
+        return True
 
 
 class OriginGuard:
@@ -122,6 +131,29 @@ async def refuse_token(scope: Scope, send: Send) -> None:
     await answer(scope, send, HTTPStatus.UNAUTHORIZED, text, headers=[(b"www-authenticate", challenge)])
 
 
+class FramingGuard:
+    """Answers 400 to a request that says in two ways where it ends, and hangs up.
+
+    A proxy in front may have read the other one, and then takes the rest for another caller's request.
+
+    Source: RFC 9112 section 6.1.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Guard an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and {b"content-length", b"transfer-encoding"} <= {
+            name for name, _ in scope["headers"]
+        }:
+            text = "A request has a Content-Length or a Transfer-Encoding and never both; nothing was done."
+            await answer(scope, send, HTTPStatus.BAD_REQUEST, text, headers=[(b"connection", b"close")])
+            return
+        await self._app(scope, receive, send)
+
+
 class SocketGuard:
     """Turns web sockets down; what is no request at all passes."""
 
@@ -165,4 +197,4 @@ def guard(
     else:
         app = TokenGuard(app, binding.token)
     app = RateGuard(app, limits, monotonic=monotonic)
-    return SocketGuard(HostGuard(OriginGuard(app, binding), binding))
+    return SocketGuard(FramingGuard(HostGuard(OriginGuard(app, binding), binding)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import ipaddress
 import math
 import time
@@ -144,7 +145,11 @@ async def refuse_rate(scope: Scope, send: Send, wait: float, text: str) -> None:
 
 def name_caller(scope: Scope) -> str:
     """Return the address a request came from; of IPv6 the network, since one machine has as many addresses as it likes."""
-    host = scope["client"][0] if scope.get("client") else ""
+    return _name_host(scope["client"][0] if scope.get("client") else "")
+
+
+@functools.lru_cache(maxsize=256)
+def _name_host(host: str) -> str:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

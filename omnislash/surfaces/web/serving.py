@@ -12,6 +12,7 @@ import errno
 import logging
 import os
 import socket
+import sys
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from omnislash.errors import StorageError, UsageError
-from omnislash.surfaces.web.answers import answer
+from omnislash.surfaces.web.answers import answer, list_headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +45,14 @@ _LAST_S = 2
 _BODY = "http.response.body"
 #: Bytes of the head of a request.
 _HEAD_BYTES = 64 * 1024
+#: What is said to a connection whose bytes are no request.
+_NO_REQUEST = {
+    HTTPStatus.BAD_REQUEST: "This is no valid HTTP request; nothing was done.",
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (
+        f"Address and headers of a request may have at most {_HEAD_BYTES} bytes; nothing was done."
+    ),
+    HTTPStatus.NOT_IMPLEMENTED: "The only Transfer-Encoding that is known here is chunked; nothing was done.",
+}
 #: Connections that wait to be accepted.
 _BACKLOG = 128
 #: Ports that only the machine's owner may take on most systems.
@@ -73,9 +82,9 @@ def serve(
     """
     with _listen(binding) as sockets, _forward_logs("uvicorn.error", "mcp"):
         real = replace(binding, port=sockets[0].getsockname()[1])
-        stopping = asyncio.Event()
+        ender = _Ender(make_app(real), grace_s)
         config = uvicorn.Config(
-            _Ender(make_app(real), stopping, grace_s),
+            ender,
             http=_Protocol,
             ws="none",
             lifespan="on",
@@ -88,7 +97,7 @@ def serve(
             limit_concurrency=_CONNECTIONS,
             h11_max_incomplete_event_size=_HEAD_BYTES,
         )
-        server = _Server(config, stop=stop, stopping=stopping, on_started=lambda: on_ready(real))
+        server = _Server(config, stop=stop, on_stop=ender.stop, on_started=lambda: on_ready(real))
         try:
             server.run(sockets=sockets)
         except SystemExit as error:  # uvicorn's way to say that the application did not start; it has logged why
@@ -100,10 +109,10 @@ class _Server(uvicorn.Server):
     """A server that a descriptor stops, and no signal."""
 
     def __init__(
-        self, config: uvicorn.Config, *, stop: int, stopping: asyncio.Event, on_started: Callable[[], None]
+        self, config: uvicorn.Config, *, stop: int, on_stop: Callable[[], None], on_started: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._stop, self._stopping, self._on_started = stop, stopping, on_started
+        self._stop, self._on_stop, self._on_started = stop, on_stop, on_started
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -118,7 +127,7 @@ class _Server(uvicorn.Server):
 
     def _hear_stop(self) -> None:
         asyncio.get_running_loop().remove_reader(self._stop)
-        self._stopping.set()
+        self._on_stop()
         self.should_exit = True
 
 
@@ -145,6 +154,19 @@ class _Protocol(H11Protocol):
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - theirs says nothing that helps
+        """Say what is wrong with a request that is none, unless its answer has begun; then hang up."""
+        error = sys.exc_info()[1]
+        hint = getattr(error, "error_status_hint", HTTPStatus.BAD_REQUEST)
+        status = HTTPStatus(hint) if hint in _NO_REQUEST else HTTPStatus.BAD_REQUEST
+        body = f"{_NO_REQUEST[status]}\n".encode()
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), *list_headers(body), (b"connection", b"close")]
+            reply = h11.Response(status_code=status, headers=headers, reason=status.phrase.encode())
+            for event in (reply, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
@@ -158,45 +180,49 @@ class _Protocol(H11Protocol):
 class _Ender:
     """Ends what runs when the server stops: a stream that only waits for news at once, anything else after a while."""
 
-    def __init__(self, app: ASGIApp, stopping: asyncio.Event, grace_s: float) -> None:
-        self._app, self._stopping, self._grace_s = app, stopping, grace_s
+    def __init__(self, app: ASGIApp, grace_s: float) -> None:
+        self._app, self._grace_s = app, grace_s
+        #: Limits of the answers that are being made; none has an end until the server stops.
+        self._running: dict[asyncio.Timeout, _Sending] = {}
+        #: When the grace is over, by the loop's clock; None until the server stops.
+        self._end: float | None = None
+
+    def stop(self) -> None:
+        """Give everything that runs its end."""
+        now = asyncio.get_running_loop().time()
+        self._end = now + self._grace_s
+        for limit, sending in self._running.items():
+            limit.reschedule(now if sending.is_waiting else self._end)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sending = _Sending(send)
-        answering = asyncio.ensure_future(self._answer(scope, receive, sending))
-        stopped = asyncio.ensure_future(self._stopping.wait())
+        sending, limit = _Sending(send, scope["method"]), asyncio.timeout_at(self._end)
         try:
-            await asyncio.wait({answering, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if not answering.done() and not (sending.is_stream and scope["method"] == "GET"):
-                await asyncio.wait({answering}, timeout=self._grace_s)
-            is_cut = not answering.done()
-        finally:
-            stopped.cancel()
-            answering.cancel()
-        try:
-            await answering
-        except asyncio.CancelledError:
-            if not is_cut:
+            async with limit:
+                self._running[limit] = sending
+                await self._app(scope, receive, sending)
+        except TimeoutError:
+            if not limit.expired():
                 raise
             await sending.finish(scope)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
+        finally:
+            self._running.pop(limit, None)
 
 
 class _Sending:
     """Passes an answer on and remembers how far it came."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._is_started = self._is_over = self.is_stream = False
+    def __init__(self, send: Send, method: str) -> None:
+        self._send, self._method = send, method
+        #: True while a stream is sent that only waits for news.
+        self.is_waiting = False
+        self._is_started = self._is_over = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._is_started, self.is_stream = True, _announces_stream(message)
+            self._is_started, self.is_waiting = True, self._method == "GET" and _announces_stream(message)
         self._is_over = message["type"] == _BODY and not message.get("more_body", False)
         await self._send(message)
 

@@ -61,21 +61,22 @@ _MOODS: Final = {
 def show_activity(request: Request) -> Response:
     """Show the action log, the queue, the approvals and the sessions."""
     brain = desk_of(request).brain
+    config = brain.config  # asked for once: each time it looks at the files of the configuration
     typed = {name: request.query_params.get(name, "").strip() for name in ("path", "line", "limit", "cursor")}
     errors: dict[str, str] = {}
     log = _read_log(brain, typed, errors)
     content = {
         "form": typed,
         "errors": errors,
-        "lines": sorted(brain.config.lines_on_disk),
+        "lines": sorted(config.lines_on_disk),
         "log": log,
         "queue": brain.oversight.queue().to_json(),
         "approvals": brain.oversight.approvals().to_json(),
         "sessions": brain.sessions(limit=_SESSIONS).to_json(),
         "older": _link_older(request.query_params, log),
     }
-    _link_paths(content, brain.config)
-    zone = brain.config.manifest.locale.timezone
+    _link_paths(content, config)
+    zone = config.manifest.locale.timezone
     shown = {**localise(content, ZoneInfo(zone)), "zone": zone}
     return show(request, Shown("activity.html", shown, status=400 if errors else 200))
 

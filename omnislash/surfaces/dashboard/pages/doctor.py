@@ -12,6 +12,7 @@ Rules: DOCTOR-16, DOCTOR-O5.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -113,12 +114,17 @@ def _draw(found: Examination, config: BrainFiles) -> dict[str, Any]:
     }
 
 
+@functools.cache
+def _list_protected() -> dict[str, str]:
+    """Return what each check protects, by its id; finding the checks takes longer than the rest of the page."""
+    return {known.id: known.protects for known in load_checks()}
+
+
 def _draw_check(check: CheckResult, config: BrainFiles) -> dict[str, Any]:
-    protects = {known.id: known.protects for known in load_checks()}
     return {
         **check.to_json(),
         "findings": [_draw_finding(finding, config) for finding in check.findings],
-        "protects": protects.get(check.id, ""),
+        "protects": _list_protected().get(check.id, ""),
         "help": link(f"/help/checks/{check.id}"),
     }
 

@@ -7,6 +7,7 @@ the pages that have every word of the query, with the first lines that have one.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import RedirectResponse
@@ -33,11 +34,12 @@ def list_help(request: Request) -> Response:
     """List the pages, and those that a search finds."""
     query = " ".join(request.query_params.get("q", "").split())
     topics, checks = list_pages(), _check_pages()
+    words = query.casefold().split()[:_WORDS_MAX]
     content = {
         "query": query,
         "topics": [_draw(page) for page in topics],
         "checks": [_draw(page) for page in checks],
-        "found": list(_find((*topics, *checks), query.casefold().split()[:_WORDS_MAX])),
+        "found": list(_find((*topics, *checks), words)) if words else [],
     }
     return show(request, Shown("help.html", content))
 
@@ -60,6 +62,7 @@ def show_help(request: Request) -> Response:
     return show(request, Shown("help_page.html", content))
 
 
+@functools.cache
 def _check_pages() -> tuple[HelpPage, ...]:
     """Return the pages about checks, in the order of doctor's table."""
     topics = (resolve_topic(f"{CHECKS}{check.id}") for check in load_checks())
@@ -83,7 +86,7 @@ def _neighbours(topic: str) -> dict[str, Any]:
 def _find(pages: Sequence[HelpPage], words: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the pages that have every word, those that have one in their title first."""
     texts = {page: page.text.casefold() for page in pages}
-    found = [page for page in pages if words and all(word in texts[page] for word in words)]
+    found = [page for page in pages if all(word in texts[page] for word in words)]
     for page in sorted(found, key=lambda page: not any(word in page.title.casefold() for word in words)):
         lines = [line for line in page.text.split("\n")[1:] if any(word in line.casefold() for word in words)]
         yield {**_draw(page), "lines": lines[:_LINES_MAX]}

@@ -93,6 +93,8 @@ def test_headings_are_in_order_and_have_ids_of_their_own() -> None:
     ]
     assert 'href="#doc-c-1"' in html
     assert str(render_markdown("# A", top_level=3)).startswith("<h3")
+    siblings = str(render_markdown("# A\n## B\n## C\n# D\n## E"))
+    assert re.findall(r"<h(\d)", siblings) == ["2", "3", "3", "2", "3"]
 
 
 def test_text_takes_its_own_direction() -> None:
@@ -100,8 +102,29 @@ def test_text_takes_its_own_direction() -> None:
     html = str(render_markdown("שלום\n\n- مرحبا\n- hi\n\n| a |\n|---|\n| ב |"))
 
     assert '<p dir="auto">שלום' in html
-    assert '<li dir="auto">مرحبا' in html
+    assert '<li dir="rtl">مرحبا' in html
+    assert '<li dir="ltr">hi' in html
     assert '<td dir="auto">ב' in html
+
+
+def test_blocks_of_blocks_take_the_direction_of_their_text() -> None:
+    """A quotation's line, a list's bullets and a table's first column stand where the text in them begins.
+
+    A browser leaves text of blocks with a direction of their own out when it looks for that of the block around them.
+    """
+    html = str(
+        render_markdown(
+            "> [1] ציטוט\n\n- לחם\n\n- bread\n\n  - חלה\n\n| [מה](https://a.example) | b |\n|---|---|\n| a | b |"
+        )
+    )
+
+    assert '<blockquote dir="rtl">' in html
+    assert html.count('<ul dir="rtl">') == 2
+    assert '<li dir="rtl">\n<p dir="auto">לחם' in html
+    assert '<li dir="ltr">\n<p dir="auto">bread' in html
+    assert '<table dir="rtl">' in html
+    assert '<table dir="ltr">' in render_markdown("| a | ב |\n|---|---|\n| ג | ד |")
+    assert '<ul dir="auto">' in render_markdown("- 1\n- 2")
 
 
 def test_front_matter_is_shown_as_it_stands() -> None:
@@ -118,6 +141,25 @@ def test_what_is_too_deep_is_said() -> None:
     assert "left out of this view" in render_markdown(">" * 1000 + " x")
     assert "left out of this view" in render_markdown("- " * 500 + "x")
     assert "left out of this view" not in render_markdown("> " * 20 + "x")
+
+
+@pytest.mark.parametrize(
+    ("target", "is_link"),
+    [
+        ("https://a.example/x", True),
+        ("HTTP://a.example", True),
+        ("mailto:otto@a.example", True),
+        ("http:a.example", False),
+        ("https:/a.example", False),
+        ("//a.example", False),
+        ("ftp://a.example", False),
+    ],
+)
+def test_links_elsewhere_name_their_place(target: str, *, is_link: bool) -> None:
+    """A web address or a mail address is followed as it is written; half an address leads nowhere."""
+    html = str(render_markdown(f"[x]({target})", link_base="/help/memory"))
+
+    assert re.findall(r'href="([^"]*)"', html) == ([target] if is_link else [])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from jinja2 import UndefinedError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import Route
@@ -15,8 +16,8 @@ from starlette.testclient import TestClient
 
 from omnislash import Brain
 from omnislash.errors import MissingFileError, ScopeError, UsageError, WriterUnavailableError
+from omnislash.surfaces.dashboard import answering, forms
 from omnislash.surfaces.dashboard import app as dashboard
-from omnislash.surfaces.dashboard import forms
 from omnislash.surfaces.dashboard.answering import Shown, go, link, show, takes_form
 from omnislash.surfaces.dashboard.desk import Desk, Mood, Notice, Notices
 from omnislash.surfaces.dashboard.live import Changes
@@ -109,6 +110,45 @@ def test_no_template_and_no_script_needs_what_the_policy_forbids() -> None:
         assert "|safe" not in text, name
 
 
+def test_a_browser_keeps_assets_and_nothing_else(client: TestClient) -> None:
+    """An asset is asked for again and answered 304 while it is the same; pages and errors are stored nowhere."""
+    asset = client.get("/static/style.css")
+    again = client.get("/static/style.css", headers={"If-None-Match": asset.headers["etag"]})
+    others = [client.get(path) for path in ("/form", "/missing", "/static/none.css")]
+
+    assert (asset.status_code, again.status_code, again.content) == (200, 304, b"")
+    assert {asset.headers["cache-control"], again.headers["cache-control"]} == {"no-cache"}
+    assert {each.headers["cache-control"] for each in others} == {"no-store"}
+
+
+def test_asking_for_the_head_of_the_stream_does_not_listen(client: TestClient) -> None:
+    """HEAD gets the type and ends; a stream has no end of its own."""
+    answer = client.head("/events")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/form/", "/form"),
+        ("/form/?q=a%20b&page=2", "/form?q=a%20b&page=2"),
+        ("/a%3Fb//", "/a%3Fb"),
+        ("//evil.example/", None),
+        ("/%2Fevil.example/", None),
+        ("/%5Cevil.example/", "/%5Cevil.example"),
+    ],
+)
+def test_a_slash_too_many_leads_to_the_page(client: TestClient, path: str, place: str | None) -> None:
+    """The way goes to a path of this site without its scheme and host, which a proxy in front may have otherwise."""
+    answer = client.get(f"{BASE}{path}")
+
+    assert answer.headers.get("location") == place
+    assert answer.status_code == (404 if place is None else 307)
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [("/missing", 404), ("/scope", 403), ("/usage", 400), ("/busy", 503), ("/broken", 500), ("/no", 404)],
@@ -118,7 +158,9 @@ def test_an_error_is_a_page_with_its_status(client: TestClient, path: str, statu
     answer = client.get(path)
 
     assert answer.status_code == status
-    assert "<h1>That did not work</h1>" in answer.text
+    heading = {404: "Not found", 403: "Not allowed"}.get(status, "That did not work")
+    assert f"<h1>{heading}</h1>" in answer.text
+    assert f"<title>{heading} " in answer.text
     assert "secret detail" not in answer.text
     assert "Traceback" not in answer.text
 
@@ -192,9 +234,35 @@ def test_a_signature_is_good_for_its_own_browser_only(client: TestClient) -> Non
     assert client.post("/save", data={"csrf": stolen, "text": "x"}).status_code == 403
 
 
+def test_a_method_that_a_page_has_not_is_told_with_those_that_it_has(client: TestClient) -> None:
+    """HTTP wants the methods that are right beside a 405."""
+    answer = client.get("/save")
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_pages_in_two_tabs_can_both_be_sent(client: TestClient) -> None:
+    """A page that is opened meanwhile takes nothing from the form of the one before."""
+    before = _sign(client)
+    after = _sign(client)
+
+    assert [client.post("/save", data={"csrf": each, "text": "x"}).status_code for each in (before, after)] == [303] * 2
+
+
 def test_a_form_without_cookie_is_refused(client: TestClient) -> None:
     """A browser that never loaded a page can't send a form."""
     assert client.post("/save", data={"csrf": "x"}).status_code == 403
+
+
+def test_a_template_finds_keys_before_methods() -> None:
+    """What a page's object holds is found by its name, `items` and `count` too; methods and missing names stay as in Jinja."""
+    template = answering._templates().from_string(
+        "{{ a.count }} {{ a.items }} {% for k, v in b.items() %}{{ k }}{% endfor %}"
+    )
+
+    assert template.render(a={"count": 3, "items": "two"}, b={"x": 1}) == "3 two x"
+    with pytest.raises(UndefinedError):
+        answering._templates().from_string("{{ a.nothing }}").render(a={})
 
 
 def test_links_are_quoted() -> None:

@@ -148,6 +148,9 @@ def test_a_door_on_one_address_answers_to_that_one() -> None:
     assert not one.allows_host("192.168.1.8:4112")
     assert not one.allows_host("localhost:4112")
     assert named.allows_host("nas.example.:4112")
+    for host in ("[2001:DB8::0:7]", "2001:db8:0::7"):
+        assert Binding(host=host, port=4112, token=TOKEN).allows_host("[2001:db8::7]:4112")
+    assert Binding(host="::ffff:192.168.1.7", port=4112, token=TOKEN).allows_host("192.168.1.7:4112")
     assert not named.allows_host("other.example:4112")
 
 
@@ -164,6 +167,8 @@ def test_further_names_are_those_of_a_proxy_in_front() -> None:
     assert not door.allows_host("brain.example:9999")
     assert not door.allows_host("alt.example")
     assert not door.allows_origin("https://brain.example:9999")
+    assert not door.allows_origin("https://brain.example:444")
+    assert Binding(host="127.0.0.1", port=1, names=("brain.example:443",)).allows_origin("https://brain.example")
     assert not door.allows_origin("https://sub.brain.example")
 
 
@@ -189,6 +194,15 @@ def test_elsewhere_needs_a_token(host: str, tmp_path: Path) -> None:
 
     assert not is_loopback(host)
     assert chosen.token == TOKEN
+
+
+def test_a_machine_is_known_by_its_short_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere than on loopback the whole name, the first part of it and that with `.local` are right, and no other."""
+    monkeypatch.setattr(socket, "gethostname", lambda: "desk.lan.example")
+    door = choose_binding("0.0.0.0", 4112, directory=tmp_path, environment={"OMNISLASH_TOKEN": TOKEN})
+
+    assert all(door.allows_host(f"{name}:4112") for name in ("desk.lan.example", "desk", "desk.local"))
+    assert not door.allows_host("lan.example:4112")
 
 
 def test_names_come_from_the_environment(tmp_path: Path) -> None:
@@ -229,6 +243,7 @@ def test_what_can_be_no_address_is_refused(host: str, port: int, names: str, key
         ("127.0.0.1", "http://127.0.0.1:4112"),
         ("0.0.0.0", "http://127.0.0.1:4112"),
         ("::", "http://[::1]:4112"),
+        ("[::]", "http://[::1]:4112"),
         ("::1", "http://[::1]:4112"),
         ("[::1]", "http://[::1]:4112"),
         ("nas.example", "http://nas.example:4112"),

@@ -64,6 +64,27 @@ def test_another_host_is_misdirected(headers: list[tuple[str, str]]) -> None:
     assert "http://127.0.0.1:4112" in got.body
 
 
+def test_a_host_that_was_right_once_opens_for_no_other() -> None:
+    """Each request is looked at for itself, whatever came before it."""
+    app = of_host(Echo())
+    statuses = [
+        call(app, make_scope(headers=headers)).status
+        for headers in ([HOST], [("Host", "rebound.example")], [HOST], [HOST, HOST], [])
+    ]
+
+    assert statuses == [200, 421, 200, 421, 421]
+
+
+def test_a_request_with_two_ends_is_refused() -> None:
+    """A Content-Length beside a Transfer-Encoding is answered 400 before anything else, and the connection is closed."""
+    both = [("Transfer-Encoding", "chunked"), ("Content-Length", "5")]
+    got = ask(whole, make_scope("POST", headers=[HOST, *both]))
+
+    assert got.status == 400
+    assert got.headers["connection"] == "close"
+    assert not got.reached
+
+
 def test_a_program_is_refused_in_json() -> None:
     """Who accepts JSON first gets the sentence as an object, with the same status; a client of MCP and others get text."""
     bodies = {
@@ -221,6 +242,24 @@ def test_a_caller_who_hangs_up_is_known_to_the_application() -> None:
     assert got.status == 0
 
 
+def test_a_caller_who_leaves_later_is_known_too() -> None:
+    """A stream that is being sent hears that nobody listens any more, behind a body that was read before."""
+    seen: list[str] = []
+
+    async def follow(_scope: Scope, receive: Receive, _send: Send) -> None:
+        seen.extend([(await receive())["type"], (await receive())["type"]])
+
+    said: list[Message] = [{"type": "http.request", "body": b"01"}, {"type": "http.disconnect"}]
+    messages = iter(said)
+
+    async def receive() -> Message:
+        return next(messages)
+
+    asyncio.run(of_size(follow)(make_scope("POST"), receive, None))  # type: ignore[arg-type]
+
+    assert seen == ["http.request", "http.disconnect"]
+
+
 def test_a_slow_body_is_given_up() -> None:
     """A body that does not end in time is 408, and the connection is closed."""
 
@@ -294,6 +333,7 @@ def test_many_callers_do_not_fill_the_memory() -> None:
         assert buckets.take("busy") > 0
 
     assert len(buckets._buckets) == 4096
+    assert buckets.take("caller 9999") > 0
 
 
 def test_one_machine_is_one_caller() -> None:

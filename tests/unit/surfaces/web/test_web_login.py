@@ -40,6 +40,7 @@ def test_a_stranger_is_sent_to_the_form_and_back() -> None:
     assert form.status == 200
     assert 'name="next" value="/knowledge?line=main"' in form.body
     assert (done.status, done.headers["location"]) == (303, "/knowledge?line=main")
+    assert send_form(of_login(Echo()), f"  {TOKEN}\r\n").status == 303  # as it was copied
 
 
 def test_the_cookie_is_kept_from_scripts_and_other_sites_and_is_not_the_token() -> None:

@@ -23,7 +23,7 @@ from omnislash.surfaces.web.binding import Binding
 from omnislash.surfaces.web.guards import guard
 from omnislash.surfaces.web.limits import Limits
 from omnislash.surfaces.web.serving import serve
-from tests.unit.surfaces.web.doors import open_door
+from tests.unit.surfaces.web.doors import PATIENCE_S, open_door
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -126,7 +126,7 @@ def test_port_0_takes_a_free_one(host: str, rooms: Rooms) -> None:
         except UsageError:
             assert host == "::1"  # a machine without IPv6
             return
-        answer = httpx.get(opened.url)
+        answer = httpx.get(opened.url, timeout=PATIENCE_S)
 
     assert opened.binding.port > 0
     assert (answer.status_code, answer.text) == (200, "GET 0")
@@ -146,10 +146,13 @@ def test_the_end_comes_by_a_byte_or_by_a_closed_pipe(rooms: Rooms) -> None:
 
 def test_a_stop_ends_streams_at_once_and_lets_requests_finish(rooms: Rooms) -> None:
     """A page that is being made is sent; a stream that waits for news ends properly, without waiting for the grace."""
-    with open_door(rooms.make, grace_s=20) as opened, httpx.stream("GET", f"{opened.url}/news", timeout=15) as stream:
+    with (
+        open_door(rooms.make, grace_s=20) as opened,
+        httpx.stream("GET", f"{opened.url}/news", timeout=PATIENCE_S) as stream,
+    ):
         pieces = stream.iter_text()
         assert next(pieces) == "data: first\n\n"
-        slow, got = in_background(lambda: httpx.post(f"{opened.url}/slow?s=1.0", timeout=15))
+        slow, got = in_background(lambda: httpx.post(f"{opened.url}/slow?s=1.0", timeout=PATIENCE_S))
         assert rooms.entered.wait(10)
         opened.stop()
         rest = list(pieces)
@@ -166,7 +169,7 @@ def test_a_stop_ends_streams_at_once_and_lets_requests_finish(rooms: Rooms) -> N
 def test_a_request_that_takes_too_long_is_ended(rooms: Rooms) -> None:
     """After the grace a caller is told that the server stops, and the server does stop."""
     with open_door(rooms.make, grace_s=0) as opened:
-        slow, got = in_background(lambda: httpx.get(f"{opened.url}/slow?s=60", timeout=15))
+        slow, got = in_background(lambda: httpx.get(f"{opened.url}/slow?s=60", timeout=PATIENCE_S))
         assert rooms.entered.wait(5)
         opened.stop()
         opened.wait()
@@ -186,7 +189,7 @@ def test_a_port_that_is_taken_is_one_sentence(door: Door, rooms: Rooms) -> None:
         pass
 
     assert "--port" in (error.value.hint or "")
-    assert httpx.get(door.url).status_code == 200
+    assert httpx.get(door.url, timeout=PATIENCE_S).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["192.0.2.7", "2001:db8::7", "no-such-host.invalid", "a..b", "x" * 300])
@@ -225,7 +228,7 @@ def test_a_fault_of_the_application_is_told_to_the_log_only(
 ) -> None:
     """The caller gets 500 and no trace, the log of omnislash has it, and nothing is printed."""
     with caplog.at_level(logging.INFO):
-        answer = httpx.get(f"{door.url}/broken")
+        answer = httpx.get(f"{door.url}/broken", timeout=PATIENCE_S)
         deadline = time.monotonic() + 10
         while not any(record.name == "omnislash.web" for record in caplog.records) and time.monotonic() < deadline:
             time.sleep(0.01)  # the answer is sent before the log is written
@@ -240,8 +243,8 @@ def test_a_fault_of_the_application_is_told_to_the_log_only(
 
 def test_nothing_is_logged_of_ordinary_requests(door: Door, capfd: pytest.CaptureFixture[str]) -> None:
     """There is no access log, and neither a refusal nor rubbish writes a line."""
-    httpx.get(door.url)
-    httpx.get(door.url, headers={"Host": "rebound.example"})
+    httpx.get(door.url, timeout=PATIENCE_S)
+    httpx.get(door.url, headers={"Host": "rebound.example"}, timeout=PATIENCE_S)
     rubbish = door.talk(b"\x16\x03\x01 is no HTTP\r\n\r\n")
 
     assert b" 400 " in rubbish
@@ -268,7 +271,61 @@ def test_odd_requests_are_refused_on_the_wire(door: Door, request_bytes: bytes, 
         answer = b"HTTP/1.1 431 "
 
     assert int(answer.split()[1]) in {status, 400}
-    assert httpx.get(door.url).status_code == 200
+    assert httpx.get(door.url, timeout=PATIENCE_S).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "words"),
+    [
+        pytest.param(b"\x16\x03\x01\r\n\r\n", b"400 Bad Request", b"no valid HTTP request", id="rubbish"),
+        pytest.param(
+            b"GET / HTTP/1.1\r\nX: " + b"x" * 66_000 + b"\r\n",
+            b"431 Request Header Fields Too Large",
+            b"at most 65536 bytes",
+            id="a huge head",
+        ),
+        pytest.param(
+            b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n",
+            b"501 Not Implemented",
+            b"chunked",
+            id="a coding that is not known",
+        ),
+    ],
+)
+def test_what_is_no_request_is_told_why(door: Door, request_bytes: bytes, status: bytes, words: bytes) -> None:
+    """The status is that of the fault, the answer is a sentence of known length and inert like every other one."""
+    head, _, body = door.talk(request_bytes).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 " + status)
+    assert f"content-length: {len(body)}".encode() in head.lower()
+    assert b"cache-control: no-store" in head.lower()
+    assert words in body
+    assert body.endswith(b"; nothing was done.\n")
+
+
+def test_rubbish_behind_an_answer_only_ends_the_connection(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    """Who goes on with a broken body after a refusal is hung up on, and no trace is logged."""
+    with socket.create_connection((door.binding.host, door.binding.port), timeout=10) as line:
+        line.sendall(b"POST / HTTP/1.1\r\nHost: rebound.example\r\nTransfer-Encoding: chunked\r\n\r\n")
+        refusal = receive_until(line, b"nothing was done.\n")
+        line.sendall(b"this is no chunk\r\n")
+        rest = line.recv(5000)
+
+    assert refusal.startswith(b"HTTP/1.1 421")
+    assert rest == b""
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_no_request_hides_behind_another(door: Door) -> None:
+    """A request with two ends is refused and the connection closed, so that what follows it is never a request."""
+    host = f"Host: 127.0.0.1:{door.binding.port}\r\n".encode()
+    told = door.talk(
+        b"POST / HTTP/1.1\r\n" + host + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        b"GET / HTTP/1.1\r\n" + host + b"\r\n"
+    )
+
+    assert told.startswith(b"HTTP/1.1 400")
+    assert told.count(b"HTTP/1.1 ") == 1
 
 
 def test_a_web_socket_does_not_open(door: Door) -> None:
@@ -284,9 +341,9 @@ def test_a_web_socket_does_not_open(door: Door) -> None:
 
 def test_a_large_body_is_refused_and_the_caller_hears_it(door: Door) -> None:
     """With a length and without one, the answer arrives although the body was never read to its end."""
-    announced = httpx.post(door.url, content=b"x" * 3_000_000)
-    streamed = httpx.post(door.url, content=(b"x" * 50_000 for _ in range(60)))
-    fitting = httpx.post(door.url, content=(b"x" * 50_000 for _ in range(2)))
+    announced = httpx.post(door.url, content=b"x" * 3_000_000, timeout=PATIENCE_S)
+    streamed = httpx.post(door.url, content=(b"x" * 50_000 for _ in range(60)), timeout=PATIENCE_S)
+    fitting = httpx.post(door.url, content=(b"x" * 50_000 for _ in range(2)), timeout=PATIENCE_S)
 
     assert (announced.status_code, streamed.status_code) == (413, 413)
     assert "100000 bytes" in streamed.text
@@ -300,7 +357,7 @@ def test_callers_who_say_nothing_hold_nobody_up(rooms: Rooms, monkeypatch: pytes
         place = (opened.binding.host, opened.binding.port)
         silent = [stack.enter_context(socket.create_connection(place, timeout=10)) for _ in range(40)]
         silent[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
-        answer = httpx.get(opened.url)
+        answer = httpx.get(opened.url, timeout=PATIENCE_S)
         ends = [line.recv(100) for line in silent]
 
     assert answer.status_code == 200
