@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from omnislash.checks.examined import Examined, Listed, SeenFile
 
 _KEY: Final = "memory.sources"
+_WRONG_NAME: Final = f"Correct the name, or take it out of the list; notes beside memory/ are declared under {_KEY} in {PROJECT_FILE} first."
 #: What to do about a name under each key, where the message does not say it.
 _HINTS: Final = {
     "sources": f"Change memory.sources in {PROJECT_FILE}, or the lists that should name it.",
     "report": "Correct the name, or have a role write that line with `memory: {write: …}`.",
-    "read": "Correct the name, or take it out of the list.",
-    "recall": "Correct the name, or take it out of the list.",
+    "read": _WRONG_NAME,
+    "recall": _WRONG_NAME,
     "write": "Write one line name: a-z, 0-9, '_' and '-'.",
 }
 

@@ -23,9 +23,10 @@ from omnislash.checks.databases import (
 )
 from omnislash.checks.findings import Check, Group, fail, info, warn
 from omnislash.checks.instants import parse_instant, show_instant
+from omnislash.checks.tables import find_missing
 from omnislash.core.verdicts import Outcome
 from omnislash.store.locks import WRITER_LOCK, is_locked, read_owner
-from omnislash.store.state import SCHEMA_VERSION, load_queries
+from omnislash.store.state import SCHEMA_VERSION, load_migrations, load_queries
 
 if TYPE_CHECKING:
     import sqlite3
@@ -144,6 +145,11 @@ def _read_state(brain: Examined, state: sqlite3.Connection, *, is_served: bool) 
     damage, is_whole = find_damage(state)
     if damage is not None:
         yield fail(f"The state database is damaged ({damage}).", path=_STATE, hint=_MOVE_AWAY)
+        return
+    missing = find_missing(state, (sql for number, sql in load_migrations() if number <= version))
+    if missing:
+        message = f"The state database lacks {', '.join(missing)}, so nothing can be written."
+        yield fail(message, path=_STATE, hint=_MOVE_AWAY)
         return
     if not is_whole:
         yield info("The state database is too large to be checked whole here.", path=_STATE)

@@ -22,6 +22,7 @@ from omnislash.runtime import access
 from omnislash.runtime.agents import Agent
 from omnislash.runtime.announcing import Announcer
 from omnislash.runtime.background import Background
+from omnislash.runtime.loop.turn_runs import run_with_model
 from omnislash.runtime.person_side import PersonSide
 from omnislash.runtime.settings import named_lines, writer_settings
 from omnislash.runtime.turns import Ports, Turn
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     from omnislash.index.embedders.ports import Embedder
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
-    from omnislash.runtime.beats.beat_runs import RunTurn
     from omnislash.runtime.beats.scheduler import Scheduler
     from omnislash.runtime.flushing.flush_queue import FlushQueue
     from omnislash.runtime.ladder.ticking import Ticker
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.oversight import Oversight
     from omnislash.runtime.syncing.ticking import SyncTicker
     from omnislash.store.disk import Disk
@@ -233,6 +234,7 @@ class Brain(PersonSide):
             new_session_id=ids.new_session_id,
             emit=self._announcer.announce,
             environment=self._environment,
+            run_turn=run_with_model,
             chat_models=self._chat_models,
         )
 

@@ -3,7 +3,7 @@
 Only a convenience: every search compares the files itself.
 A change seen by the file watcher is a hint to look at all files again, because a watcher misses files in directories that
 are made at the same moment; and all files are looked at from time to time even without a hint.
-Where the system gives no watch, looking from time to time is all there is, and is said once.
+Where the system gives no watch, looking from time to time is all there is until it does, and each cause is said once.
 
 Rules: RECALL-11; architecture.md section 5; failure cases O-15 to O-17.
 """
@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from omnislash.core.corpora import MANAGED_ROOT
+from omnislash.core.pauses import Pauses
 from omnislash.errors import OmnislashError
 from omnislash.index.database import inode_of
 
@@ -109,19 +111,28 @@ class Watcher:
             _LOG.warning("%s", text, extra={"action": "index_trouble"})
 
     def _listen(self) -> None:
-        try:
-            while not self._stopping.is_set():
+        pauses = Pauses()
+        while not self._stopping.is_set():
+            pauses.begin(time.monotonic())
+            try:
                 self._watch(self._find_places())
-        except Exception as error:  # noqa: BLE001 - a watch is a convenience, whatever breaks it
-            self._watching = False
-            self._hint.set()
-            _LOG.warning(
-                "Memory files are not watched (%s); they are looked at every %d seconds instead. On Linux the number of "
-                "watches is fs.inotify.max_user_watches.",
-                str(error).strip(),
-                UNWATCHED_S,
-                extra={"action": "watch_failed", "state": "degraded"},
-            )
+            except Exception as error:  # noqa: BLE001 - a watch is a convenience, whatever breaks it
+                self._watching = False
+                self._hint.set()
+                self._say_unwatched(str(error).strip())
+                self._stopping.wait(pauses.after_break(time.monotonic()))
+
+    def _say_unwatched(self, cause: str) -> None:
+        if cause in self._said:
+            return
+        self._said.add(cause)
+        _LOG.warning(
+            "Memory files are not watched for now (%s); they are looked at every %d seconds instead. On Linux the number "
+            "of watches is fs.inotify.max_user_watches.",
+            cause,
+            UNWATCHED_S,
+            extra={"action": "watch_failed", "state": "degraded"},
+        )
 
     def _watch(self, places: dict[Path, int]) -> None:
         """Turn changes into hints until other places are to be watched, or the watcher stops.
@@ -144,6 +155,7 @@ class Watcher:
             raise_interrupt=False,
             watch_filter=_concerns_index,
         ):
+            self._watching = True
             others = self._find_places() != places
             if changes or others:
                 self._hint.set()

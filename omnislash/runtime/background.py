@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from omnislash.core.clock import Clock
     from omnislash.index.live import LiveIndex
     from omnislash.index.watcher import Watcher
-    from omnislash.runtime.beats.beat_runs import RunTurn
     from omnislash.runtime.beats.hand_runs import HandRuns
     from omnislash.runtime.beats.scheduler import Scheduler
     from omnislash.runtime.examinations import Examinations
     from omnislash.runtime.flushing.flush_queue import FlushQueue, MakeAgent
     from omnislash.runtime.ladder.tick_answers import TickAnswer
     from omnislash.runtime.ladder.ticking import Ticker
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.syncing.ticking import SyncTicker
     from omnislash.runtime.syncing.values import SyncAnswer
     from omnislash.runtime.turns import Ports
@@ -78,10 +78,10 @@ class Background:
 
     def start_scheduling(self, ports: Ports, run_turn: RunTurn | None) -> Scheduler:
         """Run heartbeats at their times, and hooks on their events; None runs them with their model."""
-        from omnislash.runtime.beats import beat_runs, scheduler  # noqa: PLC0415 - as above
+        from omnislash.runtime.beats import scheduler  # noqa: PLC0415 - as above
 
         if self._scheduler is None:
-            self._scheduler = scheduler.Scheduler(ports, run_turn or beat_runs.run_with_model)
+            self._scheduler = scheduler.Scheduler(ports, run_turn or ports.run_turn)
             self._scheduler.start()
         return self._scheduler
 

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from omnislash.core.verdicts import Verdict
     from omnislash.runtime.approvals import Approval
     from omnislash.runtime.background import Background
-    from omnislash.runtime.beats.beat_runs import BeatRun, RunTurn
+    from omnislash.runtime.beats.beat_runs import BeatRun
     from omnislash.runtime.beats.listing import BeatList
     from omnislash.runtime.examinations import Examinations
     from omnislash.runtime.knowledge.knowledge import Knowledge
     from omnislash.runtime.ladder.consolidation import Models, Progress
     from omnislash.runtime.ladder.tick_answers import LadderView, TickAnswer
     from omnislash.runtime.loop.run_values import RunOptions
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.loop_floor import DeniedPath
     from omnislash.runtime.manifest_editing import ManifestEditor
     from omnislash.runtime.session_listing import SessionList, SessionView
@@ -191,13 +192,14 @@ class PersonSide(ABC):
             UsageError: There is no such heartbeat.
             WriterUnavailableError: A run of it is going on.
         """
-        from omnislash.runtime.beats import beat_runs, heartbeats  # noqa: PLC0415 - as above
+        from omnislash.runtime.beats import heartbeats  # noqa: PLC0415 - as above
         from omnislash.runtime.loop import run_values  # noqa: PLC0415 - as above
 
+        ports = self._ports()
         return heartbeats.run_heartbeat(
-            self._ports(),
+            ports,
             name,
-            run_turn=run_turn or beat_runs.run_with_model,
+            run_turn=run_turn or ports.run_turn,
             options=options or run_values.RunOptions(),
             replay=replay,
         )
@@ -215,10 +217,9 @@ class PersonSide(ABC):
             UsageError: There is no such heartbeat.
             WriterUnavailableError: A run of it is going on.
         """
-        from omnislash.runtime.beats.beat_runs import run_with_model  # noqa: PLC0415 - as above
-
         self._prepare()
-        return self._background.find_hand_runs().start(self._ports(), name, run_turn=run_turn or run_with_model)
+        ports = self._ports()
+        return self._background.find_hand_runs().start(ports, name, run_turn=run_turn or ports.run_turn)
 
     # -- how it is set up --------------------------------------------------------------------------------------------
 

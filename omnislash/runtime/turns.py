@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omnislash.core.scopes import Scope
     from omnislash.core.verdicts import Verdict
     from omnislash.index.live import LiveIndex
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.store.files import MemoryFiles
     from omnislash.store.state import State
     from omnislash.writer.jobs import Job
@@ -65,6 +66,8 @@ class Ports:
     emit: Callable[[Event], None]
     #: Variables of providers, harnesses and embedders.
     environment: Mapping[str, str]
+    #: Runs a turn with a model: that of a sub-agent, or of a flush.
+    run_turn: RunTurn
     #: Asked in the thread of a call whether nobody waits for it any more.
     is_over: Callable[[], bool] = lambda: False
     #: Makes the model of a turn from a reference; None = as the configuration says. For tests, and models of your own.

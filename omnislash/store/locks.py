@@ -13,7 +13,7 @@ import json
 import os
 import weakref
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Owner:
     def since_shown(self) -> str:
         """When it took the lock, to the minute, as a person reads it."""
         try:
-            return datetime.fromisoformat(self.since).isoformat(" ", "minutes")
+            return datetime.fromisoformat(self.since).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
         except ValueError:
             return self.since
 

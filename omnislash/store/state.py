@@ -80,6 +80,8 @@ class State:
 
     def _unavailable(self, error: Exception) -> WriterUnavailableError:
         remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0), "Check the disk and its permissions.")
+        if str(error).startswith("no such "):  # a table or a column: SQLite has no code of its own for it
+            remedy = _DAMAGED
         message = f"The state database .omnislash/{self.path.name} can't be used: {error}. {remedy}"
         return WriterUnavailableError(message, path=f".omnislash/{self.path.name}")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnislash.surfaces.adapters import installing, json_settings
-from omnislash.surfaces.adapters.base import Entry, HostFile, Part, Scope, get_host
+from omnislash.surfaces.adapters.hosts import Entry, HostFile, Part, Scope, get_host
 from omnislash.surfaces.adapters.planning import Where
 from omnislash.surfaces.adapters.settings_text import SettingsTextError, parse, read_value
 

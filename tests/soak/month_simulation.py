@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from omnislash import Brain
 from omnislash.engine import ModelOptions, SearchOptions
-from omnislash.runtime.beats.beat_runs import run_with_model
 from omnislash.runtime.beats.scheduler import Scheduler
+from omnislash.runtime.loop.turn_runs import run_with_model
 from omnislash.testing import FixedClock
 from tests.soak.month_values import BEATS, BUDGETS, ZONE, Talk, Verdicts, list_ticks, name_quarter
 

@@ -19,8 +19,8 @@ from omnislash import Brain
 from omnislash.brain.loading import load_brain
 from omnislash.core.corpora import locate
 from omnislash.engine import SearchOptions
-from omnislash.runtime.beats.beat_runs import run_with_model
 from omnislash.runtime.beats.scheduler import Scheduler
+from omnislash.runtime.loop.turn_runs import run_with_model
 from omnislash.shipped import constitution_directory
 from omnislash.testing import CountingEmbedder, FixedClock
 

@@ -20,7 +20,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from omnislash.core.beat_bodies import asks_nothing
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from omnislash.brain.beats import Beat
     from omnislash.brain.files import BrainFiles
     from omnislash.runtime.loop.run_values import Run, RunOptions
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.turns import Ports
     from omnislash.store.state import State
 
@@ -81,21 +82,6 @@ class RunOutcome(StrEnum):
     MISSED = "missed"
     #: It was stopped, or its process ended.
     INTERRUPTED = "interrupted"
-
-
-class RunTurn(Protocol):
-    """Runs a turn with a model, as `omnislash.runtime.loop.running.run_turn` does."""
-
-    def __call__(self, turn: Turn, ports: Ports, *, session: str | None, message: str, options: RunOptions) -> Run:
-        """Return what came of it; OmnislashError when it failed."""
-        ...
-
-
-def run_with_model(turn: Turn, ports: Ports, *, session: str | None, message: str, options: RunOptions) -> Run:
-    """Run a turn with its own model; what that needs is loaded when the first one comes."""
-    from omnislash.runtime.loop.running import run_turn  # noqa: PLC0415 - a worker without beats does without
-
-    return run_turn(turn, ports, session=session, message=message, options=options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

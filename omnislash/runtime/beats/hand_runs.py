@@ -18,7 +18,7 @@ from omnislash.runtime.beats.heartbeats import claim_heartbeat
 from omnislash.runtime.loop.run_values import RunOptions
 
 if TYPE_CHECKING:
-    from omnislash.runtime.beats.beat_runs import RunTurn
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.turns import Ports
 
 _LOG = logging.getLogger(__name__)

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from omnislash.brain.beats import Beat
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.heartbeats import Heartbeat
-    from omnislash.runtime.beats.beat_runs import Also, Claim, RunTurn
+    from omnislash.runtime.beats.beat_runs import Also, Claim
     from omnislash.runtime.loop.run_values import RunOptions
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.turns import Ports
     from omnislash.store.state import State
 

@@ -25,8 +25,8 @@ from omnislash.runtime.loop.run_values import RunOptions
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omnislash.runtime.beats.beat_runs import RunTurn
     from omnislash.runtime.beats.heartbeats import DueRun
+    from omnislash.runtime.loop.turn_runs import RunTurn
     from omnislash.runtime.turns import Ports
 
 _LOG = logging.getLogger(__name__)

@@ -247,8 +247,6 @@ def _run_curator(turn: Turn, ports: Ports, transcript: Transcript, *, options: R
     Raises:
         OmnislashError: The curator's role does not load, or its model gave no answer.
     """
-    from omnislash.runtime.loop.running import run_turn  # noqa: PLC0415 - heavy, and it calls this module
-
     config = ports.config()
     message = render_flush_message(
         transcript.turns,
@@ -268,7 +266,7 @@ def _run_curator(turn: Turn, ports: Ports, transcript: Transcript, *, options: R
         tree=tree,
     )
     try:
-        run = run_turn(make_curator(turn, config), ports, session=None, message=message, options=quiet)
+        run = ports.run_turn(make_curator(turn, config), ports, session=None, message=message, options=quiet)
     finally:
         notes.usage = Usage(requests=tree.used)  # all that is known of the cost of a turn that fails
     notes.usage = run.usage

@@ -22,6 +22,7 @@ from omnislash.runtime.loop.tree import Tree
 from omnislash.runtime.loop.turn_threads import StopReason, run_in_thread
 from omnislash.runtime.models import chat_models, references
 from omnislash.runtime.tools import catalog
+from omnislash.runtime.tools.arguments import TaskArguments, parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -246,7 +247,9 @@ class _TurnRun:
                 is_over=stop.is_set,
                 on_usage=self._add_spent,
             )
-            return tasks.call_task(self._turn, self._ports, arguments, caller=caller).to_json()
+            task = parse_arguments(TaskArguments, arguments, tool=name)
+            catalog.check_granted(self._turn, catalog.TOOLS[name])
+            return tasks.run_task(self._turn, self._ports, task, caller=caller).to_json()
         answer = catalog.call_tool(self._turn, self._ports, name, arguments).to_json()
         self._tree.note(answer)
         return answer

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, Final
 from omnislash.errors import OmnislashError, ScopeError
 from omnislash.runtime.loop.run_values import RunOptions, Usage
 from omnislash.runtime.loop.tree import Tree
-from omnislash.runtime.tools.arguments import TaskArguments, parse_arguments
 from omnislash.runtime.turns import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pydantic_ai.models import Model as ChatModel
 
     from omnislash.brain.files import BrainFiles
     from omnislash.brain.roles import Role
     from omnislash.runtime.loop.run_values import Run, ToolAnswered
+    from omnislash.runtime.tools.arguments import TaskArguments
     from omnislash.runtime.turns import Ports
 
 #: Name of the tool.
@@ -75,21 +75,6 @@ def _summarise(call: ToolAnswered) -> dict[str, Any]:
     return {"tool": call.tool, "outcome": outcome, **({"paths": list(paths)} if paths else {})}
 
 
-def call_task(turn: Turn, ports: Ports, arguments: Mapping[str, Any], *, caller: Caller) -> TaskAnswer:
-    """Run the tool for a model, which shares its own turn's model, limits and end.
-
-    Raises:
-        UsageError: An argument is wrong, or there is no such role.
-        ScopeError: The role may not do this, or too many agents stand above it.
-        ModelError: The sub-agent's model gave no answer.
-    """
-    from omnislash.runtime.tools import catalog  # noqa: PLC0415 - it names this module
-
-    decoded = parse_arguments(TaskArguments, arguments, tool=TOOL)
-    catalog.check_granted(turn, catalog.TOOLS[TOOL])
-    return run_task(turn, ports, decoded, caller=caller)
-
-
 def run_task(turn: Turn, ports: Ports, arguments: TaskArguments, *, caller: Caller | None = None) -> TaskAnswer:
     """Run a sub-agent's turn to its end and return its answer.
 
@@ -108,8 +93,6 @@ def run_task(turn: Turn, ports: Ports, arguments: TaskArguments, *, caller: Call
 
     Rules: DECLARE-15, RESOLVE-02, RESOLVE-11 to RESOLVE-13, RESOLVE-O1, RESOLVE-O2, REPORT-10, BOUNDARY-09.
     """
-    from omnislash.runtime.loop.running import run_turn  # noqa: PLC0415 - heavy, and it names this module
-
     caller = caller or Caller(is_over=ports.is_over)
     if caller.options.depth >= DEPTH_MOST:
         message = f"{DEPTH_MOST} agents stand above this one already; do the task yourself."
@@ -120,7 +103,7 @@ def run_task(turn: Turn, ports: Ports, arguments: TaskArguments, *, caller: Call
     tree = options.tree or Tree(options.limits.requests)
     used = tree.used
     try:
-        run = run_turn(sub_turn, ports, session=None, message=arguments.task, options=replace(options, tree=tree))
+        run = ports.run_turn(sub_turn, ports, session=None, message=arguments.task, options=replace(options, tree=tree))
     except OmnislashError:  # what it cost is known in requests alone
         caller.on_usage(Usage(requests=tree.used - used))
         raise

@@ -17,8 +17,7 @@ from omnislash.brain.nearest import find_nearest, suggest
 from omnislash.core.lines import quote_name
 from omnislash.errors import ModelError
 from omnislash.runtime.models.harness import TIME_LIMIT_S, HarnessModel
-from omnislash.runtime.models.references import name_model
-from omnislash.runtime.models.summarisers import CLI, explain_harness
+from omnislash.runtime.models.references import CLI, explain_harness, name_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

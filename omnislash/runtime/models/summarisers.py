@@ -1,7 +1,6 @@
-"""Who writes a summary: the offline model, or a harness that a person has named.
+"""Who writes a summary: the offline model, a harness that a person has named, or the model of a provider.
 
-A `modelRef` names a model of `omnislash.yaml`, `cli:` and a harness of it, or `offline`. This version reaches no
-provider: a model string other than `offline` and `cli:<name>` is an error that says so.
+A `modelRef` names a model of `omnislash.yaml`, `cli:` and a harness of it, `offline`, or a provider and its model.
 
 Rules: PERIOD-15, PERIOD-O9; interface.md, "Command line" ("`consolidate` with no model configured runs on `offline`").
 """
@@ -10,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from omnislash.brain.config import OFFLINE, PROJECT_FILE
-from omnislash.brain.nearest import suggest
-from omnislash.core.lines import quote_name
+from omnislash.brain.config import OFFLINE
 from omnislash.errors import ModelError
 from omnislash.runtime.models.harness import HarnessModel
+from omnislash.runtime.models.references import CLI, explain_harness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from omnislash.core.lines import LineName
     from omnislash.runtime.ladder.summarising import SummaryRequest
 
-#: What stands in front of the name of a harness.
-CLI: Final = "cli:"
 #: Role whose turn writes summaries (PERIOD-16).
 CONSOLIDATOR: Final = "system:consolidator"
 _ROLE_FILE: Final = "role-consolidator.md"
@@ -90,7 +86,7 @@ def resolve_model(
         is_over: Tells a running command that nobody waits for its answer any more.
 
     Raises:
-        ModelError: Nothing is called so, or it is the model of a provider.
+        ModelError: Nothing is called so, or a provider's package or key is missing.
     """
     string = OFFLINE if reference is None else config.project.models.get(reference, reference)
     if string == OFFLINE:
@@ -105,10 +101,3 @@ def resolve_model(
     from omnislash.runtime.models.provider_summaries import ProviderModel  # noqa: PLC0415 - only a provider needs it
 
     return ProviderModel(reference or string, config, environment=environment, is_over=is_over)
-
-
-def explain_harness(string: str, config: BrainFiles) -> str:
-    """Return the sentence for a `cli:<name>` that names no harness."""
-    near = suggest(string, [f"{CLI}{name}" for name in config.project.harnesses])
-    hint = near or f"Name its command under harnesses in {PROJECT_FILE}."
-    return f"{PROJECT_FILE} has no harness {quote_name(string.removeprefix(CLI))}. {hint}"

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from omnislash.errors import UsageError
-from omnislash.surfaces.adapters.base import HookCall, HookKind, HostFile, Part, Scope
+from omnislash.surfaces.adapters.hosts import HookCall, HookKind, HostFile, Part, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omnislash.surfaces.adapters.base import HookAnswer
+    from omnislash.surfaces.adapters.hosts import HookAnswer
 
 #: Its events that we are called at, with the seconds after which it ends a call.
 #: A call has a shorter limit of its own; these only end one that hangs.

@@ -41,7 +41,7 @@ from omnislash.surfaces.adapters.receipts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omnislash.surfaces.adapters.base import Entry, Host
+    from omnislash.surfaces.adapters.hosts import Entry, Host
     from omnislash.surfaces.adapters.planning import Change, Loaded, Where
 
 #: Control characters, and halves of pairs, which stand for bytes of a path that are no UTF-8.

@@ -14,7 +14,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from omnislash.surfaces.adapters.base import Entry, Part
+from omnislash.surfaces.adapters.hosts import Entry, Part
 from omnislash.surfaces.adapters.settings_text import (
     BOM,
     Kind,
@@ -32,7 +32,7 @@ from omnislash.surfaces.adapters.settings_text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omnislash.surfaces.adapters.base import Host, HostFile
+    from omnislash.surfaces.adapters.hosts import Host, HostFile
 
 #: Under this name hosts know our MCP server.
 SERVER: Final = "omnislash"

@@ -19,7 +19,7 @@ from omnislash.errors import ConfigError, Fault, OmnislashError, StorageError, U
 from omnislash.store.hashing import hash_bytes
 from omnislash.store.lone_files import lone_error, read_lone, resolve_link
 from omnislash.surfaces.adapters import json_settings
-from omnislash.surfaces.adapters.base import Scope
+from omnislash.surfaces.adapters.hosts import Scope
 from omnislash.surfaces.adapters.receipts import SIGN, Receipt, Receipts, Sharer, WayBack
 from omnislash.surfaces.adapters.settings_text import SettingsTextError
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from omnislash.store.disk import Disk
-    from omnislash.surfaces.adapters.base import Entry, Host, HostFile
+    from omnislash.surfaces.adapters.hosts import Entry, Host, HostFile
 
 #: Longest file that is taken for settings, in bytes: far above what hosts gather in years.
 BYTES_MAX: Final = 32 * 1024 * 1024

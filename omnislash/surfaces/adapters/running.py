@@ -28,8 +28,8 @@ from omnislash.envelope.blocks import BlockName, Why
 from omnislash.envelope.fitting import measure
 from omnislash.errors import OmnislashError, UsageError
 from omnislash.surfaces.adapters.asking import may_flush
-from omnislash.surfaces.adapters.base import HookAnswer, HookKind, get_host
-from omnislash.surfaces.adapters.hook_call import Answer, Trouble
+from omnislash.surfaces.adapters.hook_values import Answer, Trouble
+from omnislash.surfaces.adapters.hosts import HookAnswer, HookKind, get_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from omnislash.engine import Brain
     from omnislash.runtime.agents import Agent
     from omnislash.runtime.delivery import Delivery
-    from omnislash.surfaces.adapters.base import HookCall, Host
-    from omnislash.surfaces.adapters.hook_call import Call
+    from omnislash.surfaces.adapters.hook_values import Call
+    from omnislash.surfaces.adapters.hosts import HookCall, Host
 
 #: Sources of a session's start with which its conversation is empty, so that it lacks everything.
 _EMPTY: Final = frozenset({"startup", "clear"})

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from omnislash.errors import OmnislashError
 from omnislash.store.locks import is_locked, read_owner
 from omnislash.store.lone_files import read_lone
-from omnislash.surfaces.adapters.base import Scope
 from omnislash.surfaces.adapters.hook_log import LOG_FILE
+from omnislash.surfaces.adapters.hosts import Scope
 from omnislash.surfaces.adapters.json_settings import describe_oddities
 from omnislash.surfaces.adapters.planning import Where, load
 from omnislash.surfaces.adapters.receipts import SIGN
@@ -21,7 +21,7 @@ from omnislash.surfaces.adapters.receipts import SIGN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omnislash.surfaces.adapters.base import Entry, Host, HostFile
+    from omnislash.surfaces.adapters.hosts import Entry, Host, HostFile
 
 
 #: Longest line at the begin of a script that is looked at, in bytes.

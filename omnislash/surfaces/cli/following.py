@@ -1,7 +1,7 @@
 """Follows the files that configure a brain while the worker runs, and says what is wrong with them.
 
 The brain itself compares its files before each batch; following only makes it happen at once, so that a fault is in the
-log a moment after the file was saved. A watch that can't start or breaks is a warning, and nothing else.
+log a moment after the file was saved. A watch that can't start or breaks is a warning, and is tried again.
 
 Rules: KNOB-26, KNOB-O5, KNOB-O6, SOURCE-14.
 """
@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING
 
+from omnislash.core.pauses import Pauses
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from omnislash.engine import Brain
@@ -56,22 +60,28 @@ class _Follower:
             self._said = frozenset(fault for _, fault in found)
 
     def watch(self, paths: list[Path], deep: bool) -> None:  # noqa: FBT001 - called by a thread with positions
-        """Look after each change below the paths."""
-        try:
-            from watchfiles import watch  # noqa: PLC0415 - in the background, so that the worker is ready sooner
-
-            for _ in watch(
-                *paths,
-                recursive=deep,
-                debounce=_TOGETHER_MS,
-                stop_event=self._stopping,
-                raise_interrupt=False,
-                ignore_permission_denied=True,
-            ):
+        """Look after each change below the paths; a watch that broke begins again."""
+        pauses, said = Pauses(), False
+        while not self._stopping.is_set():
+            pauses.begin(time.monotonic())
+            try:
+                for _ in self._changed(paths, deep=deep):
+                    self.look()
+            except Exception as error:  # noqa: BLE001 - a watch is a convenience: whatever breaks it, the writer goes on
+                if not said:
+                    said, text = True, "Files are not watched for now (%s); a change is noticed at the next write."
+                    _LOG.warning(text, str(error).strip(), extra={"action": "watch_failed"})
+                self._stopping.wait(pauses.after_break(time.monotonic()))
                 self.look()
-        except Exception as error:  # noqa: BLE001 - a watch is a convenience: whatever breaks it, the writer goes on
-            _LOG.warning(
-                "Files are not watched (%s); a change is noticed at the next write.",
-                error,
-                extra={"action": "watch_failed"},
-            )
+
+    def _changed(self, paths: list[Path], *, deep: bool) -> Iterable[object]:
+        from watchfiles import watch  # noqa: PLC0415 - in the background, so that the worker is ready sooner
+
+        return watch(
+            *paths,
+            recursive=deep,
+            debounce=_TOGETHER_MS,
+            stop_event=self._stopping,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )

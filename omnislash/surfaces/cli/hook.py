@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import click
 
 from omnislash.surfaces.adapters import hook_call
+from omnislash.surfaces.adapters.hook_values import Call
 from omnislash.surfaces.cli.commands import Command
 
 if TYPE_CHECKING:
     from omnislash.engine import Brain
+    from omnislash.surfaces.adapters.hook_values import Answer
     from omnislash.surfaces.cli.options import Settings
 
 
@@ -37,9 +39,9 @@ def hook(settings: Settings, /, host: str, role: str, heartbeat: str | None) -> 
     why. It ends by itself after 5 seconds, or as many as OMNISLASH_HOOK_TIMEOUT says. Inside a command that omnislash runs
     as a model it does nothing.
     """
-    call = hook_call.Call(host=host, role=role, heartbeat=heartbeat, brain=settings.find_root())
+    call = Call(host=host, role=role, heartbeat=heartbeat, brain=settings.find_root())
 
-    def answer_here(asked: hook_call.Call, payload: str, *, searches: bool = True) -> hook_call.Answer:
+    def answer_here(asked: Call, payload: str, *, searches: bool = True) -> Answer:
         from omnislash.surfaces.adapters import running  # noqa: PLC0415 - half a second of imports
 
         return running.answer_here(asked, payload, lambda: _open(settings), replay=settings.replay, searches=searches)

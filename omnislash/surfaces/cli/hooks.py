@@ -21,7 +21,7 @@ from omnislash.surfaces.cli.output import naming, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omnislash.surfaces.adapters.base import Entry
+    from omnislash.surfaces.adapters.hosts import Entry
     from omnislash.surfaces.adapters.planning import Change, Where
     from omnislash.surfaces.cli.options import Settings
 
@@ -139,7 +139,7 @@ def status(settings: Settings, /, host: str, role: str | None, project: str | No
     is not there.
     """
     from omnislash import __version__  # noqa: PLC0415 - not needed for the help
-    from omnislash.surfaces.adapters.base import get_host  # noqa: PLC0415 - the same
+    from omnislash.surfaces.adapters.hosts import get_host  # noqa: PLC0415 - the same
     from omnislash.surfaces.adapters.standing import look  # noqa: PLC0415 - the same
 
     views = look(get_host(host), _find_project(project), os.environ)
@@ -156,7 +156,7 @@ def status(settings: Settings, /, host: str, role: str | None, project: str | No
 
 
 def _find_where(host: str, scope: str, project: str | None) -> Where:
-    from omnislash.surfaces.adapters.base import Scope, get_host  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.adapters.hosts import Scope, get_host  # noqa: PLC0415 - not needed for the help
     from omnislash.surfaces.adapters.planning import Where  # noqa: PLC0415 - the same
 
     return Where(host=get_host(host), scope=Scope(scope), project=_find_project(project), environment=dict(os.environ))
@@ -188,7 +188,7 @@ def _choose_entry(settings: Settings, role: str, heartbeat: str | None) -> tuple
             message = f"The role {role!r} has no memory, so there is nothing to carry. Nothing was changed."
             raise UsageError(message, hint="Give it a `memory: {}` block: omnislash help roles")
         name, tools, root = agent.scope.role, agent.tools, str(brain.root)
-    from omnislash.surfaces.adapters.base import Entry  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.adapters.hosts import Entry  # noqa: PLC0415 - not needed for the help
     from omnislash.surfaces.adapters.installing import find_program  # noqa: PLC0415 - the same
 
     return Entry(program=find_program(), role=name, brain=root, heartbeat=heartbeat), tools
@@ -216,7 +216,7 @@ def _check_meant(settings: Settings, changes: Sequence[Change], role: str | None
 
 def _notes(where: Where, entry: Entry, changes: Sequence[Change]) -> list[str]:
     """Return what a person should know after an installation."""
-    from omnislash.surfaces.adapters.base import Part  # noqa: PLC0415 - not needed for the help
+    from omnislash.surfaces.adapters.hosts import Part  # noqa: PLC0415 - not needed for the help
     from omnislash.surfaces.adapters.json_settings import describe_oddities  # noqa: PLC0415 - the same
     from omnislash.surfaces.adapters.standing import look, view_entry  # noqa: PLC0415 - the same
 

@@ -9,7 +9,7 @@ from omnislash.surfaces.cli.output import command_name, print_json, print_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omnislash.surfaces.adapters.base import Entry
+    from omnislash.surfaces.adapters.hosts import Entry
     from omnislash.surfaces.adapters.installing import Done
     from omnislash.surfaces.adapters.planning import Change, Where
     from omnislash.surfaces.adapters.standing import EntryView, FileView

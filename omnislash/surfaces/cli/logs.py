@@ -87,7 +87,9 @@ def _add_file(logger: logging.Logger, root: Path) -> None:
 
 
 def _open_file(root: Path) -> logging.Handler:
-    directory = root / ".omnislash" / "logs"
+    from omnislash.store.state_directory import STATE_DIRECTORY  # noqa: PLC0415 - a database, which only this needs
+
+    directory = root / STATE_DIRECTORY / "logs"
     directory.mkdir(mode=0o700, exist_ok=True)
     return logging.handlers.RotatingFileHandler(
         directory / "worker.log", maxBytes=_FILE_BYTES, backupCount=_OLDER_FILES, encoding="utf-8", errors="replace"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omnislash.errors import UsageError
+from omnislash.recall.wording import describe_score
 from omnislash.surfaces.cli.content import read_content
 from omnislash.surfaces.cli.output import print_line
 
@@ -219,7 +220,7 @@ def show_explanation(each: Mapping[str, Any]) -> None:
     print_line(f"  {each['message']}")
     if each["score"] is None:
         return
-    print_line(f"  score {each['score']:.{_DECIMALS}f}, floor {each['floor']:.{_DECIMALS}g}: {_explain_score(each)}")
+    print_line(f"  score {each['score']:.{_DECIMALS}f}, floor {each['floor']:.{_DECIMALS}g}: {describe_score(each)}")
     _print_words(each)
     place = f"number {each['position']}, " if each["position"] is not None else ""
     print_line(
@@ -228,17 +229,6 @@ def show_explanation(each: Mapping[str, Any]) -> None:
     )
     if each.get("evidence"):
         print_line(f"  {_one_line(each['evidence'])}")
-
-
-def _explain_score(each: Mapping[str, Any]) -> str:
-    """Return what a score is made of."""
-    found, missing = len(each["matched"]), len(each["missing"])
-    words = f"{found} of {found + missing} words"
-    if each["meaning"] is None:
-        return f"by words alone, {words}; words like “the” count for nothing then"
-    if not found + missing:
-        return f"by meaning alone, {each['meaning']:.{_DECIMALS}f}"
-    return f"0.85 × meaning {each['meaning']:.{_DECIMALS}f} + 0.15 × {words}"  # noqa: RUF001 - the formula as people write it
 
 
 def _print_words(each: Mapping[str, Any]) -> None:

@@ -62,9 +62,10 @@ def up(settings: Settings, port: int, host: str, *, no_dashboard: bool) -> int:
 def _choose_binding(root: str, host: str, port: int) -> Binding:
     from pathlib import Path  # noqa: PLC0415 - not needed for the help
 
+    from omnislash.store.state_directory import STATE_DIRECTORY  # noqa: PLC0415 - the same
     from omnislash.surfaces.web.binding import choose_binding  # noqa: PLC0415 - the same
 
-    return choose_binding(host, port, directory=Path(root, ".omnislash"), environment=os.environ)
+    return choose_binding(host, port, directory=Path(root, STATE_DIRECTORY), environment=os.environ)
 
 
 def _run(brain: Brain, settings: Settings, binding: Binding | None, asked_to_stop: int) -> None:

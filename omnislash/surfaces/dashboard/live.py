@@ -13,10 +13,14 @@ import asyncio
 import contextlib
 import logging
 import threading
+import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from starlette.responses import StreamingResponse
+
+from omnislash.core.pauses import Pauses
+from omnislash.store.state_directory import STATE_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -101,9 +105,24 @@ class Changes:
             threading.Thread(target=work, args=(stopping,), name=f"omnislash-live-{name}", daemon=True).start()
 
     def _watch_files(self, stopping: threading.Event) -> None:
+        """Tell of changed files; a watch that broke begins again, and what happened meanwhile counts as a change."""
+        pauses, said = Pauses(), False
+        while not stopping.is_set():
+            pauses.begin(time.monotonic())
+            try:
+                for _ in self._changed_files(stopping):
+                    self._tell(Topic.FILES)
+            except (OSError, RuntimeError) as error:  # a name that is no UTF-8 among others
+                if not said:
+                    said, text = True, "Pages are not told of changed files for now (%s); it is tried again."
+                    _LOG.warning(text, str(error).strip(), extra={"action": "live_watch_failed"})
+                stopping.wait(pauses.after_break(time.monotonic()))
+                self._tell(Topic.FILES)
+
+    def _changed_files(self, stopping: threading.Event) -> Iterable[object]:
         from watchfiles import watch  # noqa: PLC0415 - only while somebody looks
 
-        changes = watch(
+        return watch(
             self._root,
             watch_filter=lambda _change, path: not self._is_inner(path),
             debounce=_TOGETHER_MS,
@@ -111,19 +130,11 @@ class Changes:
             raise_interrupt=False,
             ignore_permission_denied=True,
         )
-        try:
-            for _ in changes:
-                self._tell(Topic.FILES)
-        except (
-            OSError,
-            RuntimeError,
-        ) as error:  # no watch to be had: pages are told of what the writer does all the same
-            _LOG.warning("Pages are not told of changed files: %s", error, extra={"action": "live_watch_failed"})
 
     def _is_inner(self, path: str) -> bool:
         """Tell whether a path is the engine's or git's own, and no file that a page shows."""
         parts = path.removeprefix(str(self._root)).strip("/").split("/")
-        return parts[0] in {".git", ".omnislash"} or parts[-1].startswith(".memory-index") or parts[-1].endswith("~")
+        return parts[0] in {".git", STATE_DIRECTORY} or parts[-1].startswith(".memory-index") or parts[-1].endswith("~")
 
     def _watch_state(self, stopping: threading.Event) -> None:
         known = self._data_version()

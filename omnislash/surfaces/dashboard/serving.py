@@ -11,6 +11,7 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from omnislash.errors import OmnislashError
+from omnislash.store.state_directory import STATE_DIRECTORY
 from omnislash.surfaces.dashboard.app import make_app
 from omnislash.surfaces.dashboard.desk import Desk
 from omnislash.surfaces.dashboard.live import Changes
@@ -47,7 +48,7 @@ def _choose_secret(brain: Brain, binding: Binding) -> bytes:
     token = binding.token
     if token is None:
         try:
-            token = choose_token(brain.root / ".omnislash", {})
+            token = choose_token(brain.root / STATE_DIRECTORY, {})
         except OmnislashError:  # forms then last as long as this process, which is no reason not to start
             token = secrets.token_urlsafe()
     return hmac.new(token.encode(), _PURPOSE, hashlib.sha256).digest()

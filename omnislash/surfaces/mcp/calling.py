@@ -8,27 +8,26 @@ Rules: TOOL-01 to TOOL-06, TOOL-10, TOOL-11, TOOL-14, TOOL-15, WRITE-09, BOUNDAR
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent
+from mcp_types import INVALID_PARAMS, ListToolsResult
 
 from omnislash.errors import OmnislashError
 from omnislash.runtime.tools.catalog import TOOLS
 from omnislash.surfaces.mcp import deleting
+from omnislash.surfaces.mcp.answered import Answered
 from omnislash.surfaces.mcp.progress import run_told
-from omnislash.surfaces.mcp.seat import explain, to_sendable
-from omnislash.surfaces.mcp.shapes import FAULTS, offer
+from omnislash.surfaces.mcp.seat import explain
+from omnislash.surfaces.mcp.shapes import offer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcp.server.context import ServerRequestContext
-    from mcp_types import CallToolRequestParams, InputRequiredResult, PaginatedRequestParams
+    from mcp_types import CallToolRequestParams, CallToolResult, InputRequiredResult, PaginatedRequestParams
 
     from omnislash.surfaces.mcp.seat import Seat
     from omnislash.surfaces.mcp.serving import Service
@@ -38,31 +37,6 @@ _LOG = logging.getLogger(__name__)
 _LONG: Final = frozenset({"memory_search", "doctor_report", "agent_task"})
 #: Tools that may change memory: their thread is waited for before the server ends.
 _LANDING: Final = frozenset(name for name, tool in TOOLS.items() if tool.mutates or name == "agent_task")
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came of a call."""
-
-    #: The answer as an object; None when there is none but a sentence.
-    answer: dict[str, Any] | None
-    #: What went wrong, in sentences; None when nothing did.
-    problem: str | None = None
-
-    def to_result(self) -> CallToolResult:
-        """Return the answer as the protocol has it: the object, and the same as text."""
-        if self.answer is None:
-            return CallToolResult(content=[_to_content(self.problem or "")], is_error=True)
-        content = _to_content(json.dumps(self.answer, ensure_ascii=False))
-        return CallToolResult(
-            content=[content],
-            structured_content=json.loads(content.text),
-            is_error=self.answer.get("outcome") in FAULTS,
-        )
-
-
-def _to_content(text: str) -> TextContent:
-    return TextContent(type="text", text=to_sendable(text))
 
 
 async def list_tools(

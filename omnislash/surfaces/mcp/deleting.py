@@ -29,6 +29,7 @@ from pydantic import ValidationError
 from omnislash.core import verdicts
 from omnislash.core.verdicts import Outcome
 from omnislash.errors import OmnislashError
+from omnislash.surfaces.mcp.answered import Answered
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -84,7 +85,7 @@ async def ask_person(
         return InputRequiredResult(input_requests={_FIELD: ElicitRequest(params=question)}, request_state=approval_id)
     said = await _ask_now(ctx, question)
     decided = None if said is None else await _decide(service, approval_id, said)
-    return None if decided is None else _to_result(decided)
+    return None if decided is None else Answered(decided).to_result()
 
 
 async def take_reply(ctx: ServerRequestContext[Service, Any], params: CallToolRequestParams) -> dict[str, Any] | None:
@@ -163,9 +164,3 @@ def _turn_down(brain: Brain, approval_id: str) -> dict[str, Any]:
 
 def _find(brain: Brain, approval_id: str) -> Approval | None:
     return next((each for each in brain.approvals(state=None) if each.id == approval_id), None)
-
-
-def _to_result(answer: dict[str, Any]) -> CallToolResult:
-    from omnislash.surfaces.mcp.calling import Answered  # noqa: PLC0415 - it imports this module
-
-    return Answered(answer).to_result()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from omnislash.core.corpora import MANAGED_ROOT
+from omnislash.core.pauses import Pauses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -29,9 +30,6 @@ _LOG = logging.getLogger(__name__)
 LOOK_MS: Final = 1_000
 #: Changes within this time are told together, in milliseconds; an editor's save is several.
 _TOGETHER_MS: Final = 100
-#: How long a watch that broke is left alone: the first time, and at most, in seconds. Each time is twice as long as the
-#: one before, until a watch has held for longer than the longest.
-_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 
 
 class Watch:
@@ -43,8 +41,8 @@ class Watch:
         self._calls = calls
         #: What is watched, with what tells a directory from another one of its name; None before the first time.
         self._watched: dict[Path, tuple[int, int]] | None = None
-        self._pause_s = _PAUSE_S
-        self._rests_until = self._began = float("-inf")
+        self._pauses = Pauses()
+        self._rests_until = float("-inf")
         self._said: set[str] = set()
 
     async def changing(self) -> AsyncGenerator[set[str], None]:
@@ -63,9 +61,7 @@ class Watch:
     def rest(self, error: Exception) -> None:
         """Leave what broke alone for a while, and say so once."""
         now = anyio.current_time()
-        held = now - self._began > _LONGEST_PAUSE_S
-        self._pause_s = _PAUSE_S if held else min(2 * self._pause_s, _LONGEST_PAUSE_S)
-        self._rests_until = now + self._pause_s
+        self._rests_until = now + self._pauses.after_break(now)
         self._watched = {}
         text = _find_cause(error)
         if text not in self._said:
@@ -78,7 +74,7 @@ class Watch:
         places = await self._calls.run(self._find_places)
         before = self._watched
         unseen = set() if before is None else {str(each) for each, _ in before.items() ^ places.items()}
-        self._began = anyio.current_time()
+        self._pauses.begin(anyio.current_time())
         async for changed in self._told(tuple(places)):
             self._watched = places
             yield changed | unseen

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from starlette.types import Scope, Send
 
+#: The methods that change nothing.
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: What every answer of a guard carries: it is nobody's business to keep it, to guess at it or to frame it.
 _HEADERS = (
     (b"cache-control", b"no-store"),

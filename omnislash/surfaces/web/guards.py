@@ -8,13 +8,14 @@ Source: OWASP on DNS rebinding and cross-site requests; Fetch Metadata (`Sec-Fet
 
 from __future__ import annotations
 
-import secrets
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from omnislash.surfaces.web.answers import answer, read_headers, refuse_socket
+from omnislash.surfaces.web.answers import SAFE_METHODS, answer, read_headers, refuse_socket
+from omnislash.surfaces.web.bearer import carries_token, refuse_token
 from omnislash.surfaces.web.limits import Limits, RateGuard, SizeGuard
+from omnislash.surfaces.web.login import LoginGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
     from omnislash.surfaces.web.binding import Binding
     from omnislash.surfaces.web.login import LoginPage
-
-#: The methods that change nothing.
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_CHALLENGE = b'Bearer realm="omnislash"'
-#: How long a header may be to be compared with the token at all.
-_LONGEST_HEADER = 2048
 
 
 class HostGuard:
@@ -105,32 +100,6 @@ class TokenGuard:
         await self._app(scope, receive, send)
 
 
-def carries_token(scope: Scope, token: str) -> bool:
-    """Tell whether a request has exactly one Authorization header, and it is `Bearer` with the token."""
-    headers = read_headers(scope, b"authorization")
-    if len(headers) != 1 or len(headers[0]) > _LONGEST_HEADER:
-        return False
-    scheme, _, given = headers[0].partition(" ")
-    return scheme.lower() == "bearer" and is_token(given.strip(" "), token)
-
-
-def is_token(given: str, token: str) -> bool:
-    """Compare in a time that tells nothing about the token."""
-    return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
-
-
-async def refuse_token(scope: Scope, send: Send) -> None:
-    """Answer 401 and say what is asked for."""
-    is_wrong = bool(read_headers(scope, b"authorization"))
-    challenge = _CHALLENGE + (b', error="invalid_token"' if is_wrong else b"")
-    text = (
-        "The token is not the one of this server."
-        if is_wrong
-        else "This server asks for its token: send it as Authorization: Bearer TOKEN."
-    )
-    await answer(scope, send, HTTPStatus.UNAUTHORIZED, text, headers=[(b"www-authenticate", challenge)])
-
-
 class FramingGuard:
     """Answers 400 to a request that says in two ways where it ends, and hangs up.
 
@@ -188,8 +157,6 @@ def guard(
         login_page: Makes the page of the form; a plain one by default.
         monotonic: Returns seconds that never run backwards.
     """
-    from omnislash.surfaces.web.login import LoginGuard  # noqa: PLC0415 - it needs what stands above
-
     limits = limits or Limits()
     app = SizeGuard(app, limits)
     if is_browser and binding.token is not None:

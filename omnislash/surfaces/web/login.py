@@ -15,8 +15,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
-from omnislash.surfaces.web.answers import answer, answer_body, read_headers, wants_json
-from omnislash.surfaces.web.guards import SAFE_METHODS, carries_token, is_token, refuse_token
+from omnislash.surfaces.web.answers import SAFE_METHODS, answer, answer_body, read_headers, wants_json
+from omnislash.surfaces.web.bearer import carries_token, is_token, refuse_token
 from omnislash.surfaces.web.limits import Buckets, Limits, SizeGuard, name_caller, refuse_rate
 
 if TYPE_CHECKING:

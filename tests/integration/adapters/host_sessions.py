@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnislash.engine import SearchOptions
 from omnislash.surfaces.adapters import hook_call
-from omnislash.surfaces.adapters.base import get_host
+from omnislash.surfaces.adapters.hosts import get_host
 from omnislash.surfaces.adapters.running import read_payload, reply
 from omnislash.testing.embedders import CountingEmbedder
 

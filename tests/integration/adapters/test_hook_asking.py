@@ -11,6 +11,7 @@ import pytest
 from omnislash.runtime.flushing.flush import asks_for_flush
 from omnislash.surfaces.adapters import hook_call, running
 from omnislash.surfaces.adapters.asking import may_flush
+from omnislash.surfaces.adapters.hook_values import Answer, Call, Trouble
 from tests.integration.adapters.host_sessions import payload
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def test_end_of_a_turn_starts_a_process_only_where_it_may_be_needed(
     """Without a worker `Stop` and `SessionEnd` start nothing for a role that asks for no review."""
     started: list[list[str]] = []
     monkeypatch.setattr("subprocess.Popen", lambda words, **_: started.append(words))
-    call = hook_call.Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
+    call = Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
 
     for name in ("stop", "session-end"):
         running.answer_here(call, payload(name))
@@ -89,14 +90,14 @@ def test_log_says_what_became_of_a_delivery(sample: SampleBrain, monkeypatch: py
 
     def fail() -> None:
         message = "the state database is busy"
-        raise hook_call.Trouble(message)
+        raise Trouble(message)
 
-    def answer_here(*_: Any, **__: Any) -> hook_call.Answer:
-        return hook_call.Answer("x", fail)
+    def answer_here(*_: Any, **__: Any) -> Answer:
+        return Answer("x", fail)
 
     monkeypatch.setattr(hook_call, "_read_payload", lambda: "{}")
     monkeypatch.setattr(hook_call, "_print", lambda _: None)
-    call = hook_call.Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
+    call = Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
     hook_call.serve(call, answer_here=answer_here, leave=print, asks_worker=False)
 
     (line,) = (sample.root / ".omnislash" / "logs" / "hooks.log").read_text(encoding="utf-8").splitlines()
@@ -115,10 +116,10 @@ def test_note_that_takes_too_long_is_told_as_such(
     monkeypatch.setattr(hook_call, "_NOTE_S", note_limit)
     monkeypatch.setattr(hook_call, "_read_payload", lambda: "{}")
     monkeypatch.setattr(hook_call, "_print", lambda _: None)
-    call = hook_call.Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
+    call = Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
 
-    def answer_here(*_: Any) -> hook_call.Answer:
-        return hook_call.Answer("x", lambda: ended.wait(20))
+    def answer_here(*_: Any) -> Answer:
+        return Answer("x", lambda: ended.wait(20))
 
     hook_call.serve(call, answer_here=answer_here, leave=lambda _: ended.set(), asks_worker=False)
 
@@ -135,10 +136,10 @@ def test_end_that_takes_too_long_is_no_trouble(sample: SampleBrain, monkeypatch:
     monkeypatch.setattr(hook_call, "_NOTE_S", 0.1)
     monkeypatch.setattr(hook_call, "_read_payload", lambda: "{}")
     monkeypatch.setattr(hook_call, "_print", lambda _: None)
-    call = hook_call.Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
+    call = Call(host="claude-code", role="nova", heartbeat=None, brain=str(sample.root))
 
-    def answer_here(*_: Any) -> hook_call.Answer:
-        return hook_call.Answer("x", lambda: None, lambda: ended.wait(20))
+    def answer_here(*_: Any) -> Answer:
+        return Answer("x", lambda: None, lambda: ended.wait(20))
 
     hook_call.serve(call, answer_here=answer_here, leave=lambda _: ended.set(), asks_worker=False)
 

@@ -336,7 +336,7 @@ def test_recall_comes_before_what_can_wait(large: HostSession) -> None:
 
 def test_shape_of_the_answer(session: HostSession) -> None:
     """It is one JSON object that names its event, and the two events that can add to a conversation have their own name."""
-    from omnislash.surfaces.adapters.base import get_host
+    from omnislash.surfaces.adapters.hosts import get_host
     from omnislash.surfaces.adapters.running import read_payload, reply
 
     host = get_host("claude-code")

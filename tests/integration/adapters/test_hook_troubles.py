@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from omnislash.surfaces.adapters.hook_values import Answer, Call
     from tests.integration.conftest import SampleBrain
 
 SECRET = "The safe opens at forty-seven."
@@ -302,7 +303,7 @@ def no_cold(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     real = hook_call._answer_here
 
-    def note(call: hook_call.Call, given: str, *, searches: bool = True) -> hook_call.Answer:
+    def note(call: Call, given: str, *, searches: bool = True) -> Answer:
         asked.append("searching" if searches else "blocks alone")
         return real(call, given, searches=searches)
 

@@ -15,8 +15,8 @@ import pytest
 from omnislash.errors import ConfigError, OmnislashError, StorageError, UsageError
 from omnislash.store.disk import Disk
 from omnislash.surfaces.adapters import installing, json_settings, planning
-from omnislash.surfaces.adapters.base import Entry, Part, Scope, get_host
 from omnislash.surfaces.adapters.diffing import diff
+from omnislash.surfaces.adapters.hosts import Entry, Part, Scope, get_host
 from omnislash.surfaces.adapters.planning import Where
 from omnislash.surfaces.adapters.standing import Condition, look
 from omnislash.testing.disks import WrappedDisk

@@ -10,7 +10,7 @@ import pytest
 
 from omnislash.errors import UsageError
 from omnislash.surfaces.adapters import installing
-from omnislash.surfaces.adapters.base import Entry, Part, Scope, get_host
+from omnislash.surfaces.adapters.hosts import Entry, Part, Scope, get_host
 from omnislash.surfaces.adapters.planning import Where
 from omnislash.surfaces.adapters.standing import Condition, look
 

@@ -16,8 +16,8 @@ from omnislash.runtime.flushing import flush_queue
 from omnislash.runtime.flushing.flush_prompt import parse_flush_message
 from omnislash.store.locks import Owner, WriterLock
 from omnislash.surfaces.adapters import reviewing, running
-from omnislash.surfaces.adapters.base import HookCall, HookKind
-from omnislash.surfaces.adapters.hook_call import Call
+from omnislash.surfaces.adapters.hook_values import Call
+from omnislash.surfaces.adapters.hosts import HookCall, HookKind
 from omnislash.testing import ScriptedCall, ScriptedChatModel
 from tests.integration.adapters.host_sessions import payload
 from tests.integration.conftest import ROOT

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import watchfiles
 
+from omnislash.core import pauses
 from omnislash.errors import OmnislashError
 from omnislash.index import watcher as watcher_module
 from omnislash.index.watcher import Watcher
@@ -17,6 +18,7 @@ from omnislash.testing.embedders import CountingEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from omnislash.index.live import LiveIndex
     from tests.integration.index.conftest import IndexBrain
@@ -167,6 +169,29 @@ def test_without_a_watch_it_looks_from_time_to_time(
     assert len(warnings) == 1
     assert "OS file watch limit reached" in warnings[0]
     assert "fs.inotify.max_user_watches" in warnings[0]
+
+
+@pytest.mark.rule("RECALL-11")
+def test_a_watch_that_broke_begins_again(
+    index_brain: IndexBrain, watchers: list[Watcher], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One event that the watch can't take is no end of watching: a moment later the state is watching again."""
+    real, calls = watchfiles.watch, []
+
+    def break_once(*places: Path, **options: Any) -> object:
+        calls.append(places)
+        if len(calls) == 1:
+            message = "a name that is no text"
+            raise RuntimeError(message)
+        return real(*places, **options)
+
+    monkeypatch.setattr(watchfiles, "watch", break_once)
+    monkeypatch.setattr(pauses, "FIRST_S", 0.3)
+    watcher = start(index_brain.open(), watchers)
+    wait_until(lambda: watcher.state == "degraded")
+    index_brain.write("memory/ops/a.md", "# A\n\nquay\n")
+    wait_until(lambda: watcher.state == "watching" and len(calls) > 1)
+    assert caplog.text.count("are not watched for now (a name that is no text)") == 1
 
 
 def test_trouble_is_said_once_and_ends_nothing(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -15,7 +17,6 @@ from omnislash.store.disk import Disk
 from omnislash.store.state import SCHEMA_VERSION, State, load_queries
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -164,6 +165,16 @@ def test_damaged_file_gives_one_sentence(tmp_path: Path, data: bytes, cause: str
     assert "confirmed memory is not" in message
     assert "\n" not in message
     assert place.read_bytes() == data
+
+
+def test_a_table_that_was_dropped_gives_one_sentence(tmp_path: Path) -> None:
+    """A sound file from which somebody took a table is to be moved away; the disk and its permissions are not at fault."""
+    with contextlib.closing(State(tmp_path / "state.db")) as state:
+        with contextlib.closing(sqlite3.connect(tmp_path / "state.db")) as other:
+            other.execute("DROP TABLE approvals")
+            other.commit()
+        with pytest.raises(WriterUnavailableError, match=r"no such table: approvals\. .* move it away"):
+            state.rows("list_approvals", state=None)
 
 
 def test_directory_in_its_place(tmp_path: Path) -> None:

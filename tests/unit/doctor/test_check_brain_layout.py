@@ -14,6 +14,7 @@ import pytest
 
 from omnislash.checks.findings import Finding, Status, fail, info, warn
 from omnislash.store.state import State
+from tests.unit.doctor.conftest import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -217,7 +218,12 @@ def test_a_write_moves_exactly_what_it_is_said_to_move(
     files["omnislash.yaml"] = "memory:\n  embeddingModel: none\n"
     before = findings(examine, {**files, **notes(*(f"memory/{path}" for path in paths))})
     write = ["memory", "write", "--role", "nova", "A fact."]
-    subprocess.run([sys.executable, "-m", "omnislash", "--brain", brain_root, *write], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "omnislash", "--brain", brain_root, *write],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "OMNISLASH_NOW": TODAY.isoformat()},  # the day on which doctor looks
+    )
 
     told = [each.path for each in before if each.hint == MOVE]
     after = findings(examine, files)

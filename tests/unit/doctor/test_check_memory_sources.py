@@ -18,7 +18,10 @@ ID = "memory-sources"
 NOVA = "features/nova.agent.md"
 PROJECT = "omnislash.yaml"
 MANIFEST = "constitution/MANIFEST.yaml"
-WRONG_NAME = "Correct the name, or take it out of the list."
+WRONG_NAME = (
+    "Correct the name, or take it out of the list; notes beside memory/ are declared under memory.sources in omnislash.yaml "
+    "first."
+)
 
 
 def role(block: str) -> str:

@@ -231,6 +231,27 @@ def test_damaged_page_is_a_failure(examine: Examine, state: State, brain_root: P
     assert found[0].message.startswith("The state database is damaged (")
 
 
+@pytest.mark.parametrize(
+    ("statements", "lacks"),
+    [
+        (["DROP TABLE approvals"], "the table approvals"),
+        (["DROP TABLE audit", "DROP TABLE approvals"], "the table approvals, the table audit"),
+        (["ALTER TABLE jobs RENAME COLUMN payload TO load"], "the column payload of jobs"),
+    ],
+)
+def test_queue_that_lacks_tables_is_a_failure(
+    examine: Examine, state: State, brain_root: Path, statements: list[str], lacks: str
+) -> None:
+    """A database that SQLite finds sound, but somebody has changed, is named with what is not there."""
+    state.close()
+    with closing(sqlite3.connect(brain_root / PLACE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    found = examine({}, "write-queue")["write-queue"]
+    assert found.findings == (failure(f"The state database lacks {lacks}, so nothing can be written.", MOVE_AWAY),)
+
+
 def test_newer_queue_is_a_failure(examine: Examine, state: State, brain_root: Path) -> None:
     """A state database of a newer version can be written by no write of this one."""
     state.close()

@@ -11,8 +11,8 @@ import pytest
 
 from omnislash import Brain
 from omnislash.engine import SearchOptions
-from omnislash.runtime.beats.beat_runs import run_with_model
 from omnislash.runtime.beats.scheduler import Scheduler
+from omnislash.runtime.loop.turn_runs import run_with_model
 from omnislash.testing import CountingEmbedder, FixedClock
 
 if TYPE_CHECKING:

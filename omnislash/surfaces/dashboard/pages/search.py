@@ -27,6 +27,7 @@ from starlette.routing import Route
 from omnislash.core.budgets import count_chars
 from omnislash.core.corpora import RefKind
 from omnislash.errors import ScopeError, UsageError
+from omnislash.recall.wording import describe_score
 from omnislash.surfaces.dashboard.answering import Shown, show
 from omnislash.surfaces.dashboard.desk import desk_of
 from omnislash.surfaces.dashboard.pages.search_form import Question, read_question
@@ -94,7 +95,7 @@ def _search(brain: Brain, agent: Agent, question: Question) -> dict[str, Any]:
     target = found.pop("target", None)
     for hit in found["hits"]:
         hit["href"] = link_file(hit["path"], brain.config.sources, at=hit["span"][0], text=hit["snippet"])
-        hit["explain"]["how"] = explain_score(hit["explain"])
+        hit["explain"]["how"] = describe_score(hit["explain"])
     for literal in found["belowFloor"].get("literals", ()):
         literal["href"] = link_file(literal["path"], brain.config.sources, at=literal["span"][0])
     return {
@@ -152,24 +153,8 @@ def _explain(brain: Brain, each: dict[str, Any], *, is_narrowed: bool = False) -
     return {
         **each,
         "href": link_file(each["path"], brain.config.sources, at=at, text=each["text"]),
-        "how": explain_score(each),
+        "how": describe_score(each),
     }
-
-
-def explain_score(each: Mapping[str, Any]) -> str:
-    """Return what a score is made of, as a phrase; '' for a note that has none."""
-    if each["score"] is None:
-        return ""
-    found, missing = len(each["matched"]), len(each["missing"])
-    words = f"{found} of {found + missing} words"
-    if each["meaning"] is None:
-        return f"by words alone, {words}; words like “the” count for nothing then"
-    if not found + missing:
-        return f"by meaning alone, {each['meaning']:.4f}"
-    from omnislash.core.scoring import MEANING_WEIGHT, WORDS_WEIGHT  # noqa: PLC0415 - numpy, which a search has loaded
-
-    times = "\N{MULTIPLICATION SIGN}"
-    return f"{MEANING_WEIGHT} {times} meaning {each['meaning']:.4f} + {WORDS_WEIGHT} {times} {words}"
 
 
 ROUTES: Final = (Route("/search", show_search),)

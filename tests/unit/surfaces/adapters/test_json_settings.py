@@ -12,7 +12,7 @@ import pytest
 
 from omnislash.errors import UsageError
 from omnislash.surfaces.adapters import json_settings
-from omnislash.surfaces.adapters.base import HOST_IDS, Entry, HostFile, Part, Scope, get_host
+from omnislash.surfaces.adapters.hosts import HOST_IDS, Entry, HostFile, Part, Scope, get_host
 from omnislash.surfaces.adapters.settings_text import SettingsTextError
 
 HOST = get_host("claude-code")

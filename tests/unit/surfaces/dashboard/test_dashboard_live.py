@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +58,35 @@ def test_a_saved_file_is_told(tmp_path: Path) -> None:
     changes = Changes(tmp_path, lambda: 0)
 
     assert Topic.FILES in asyncio.run(_next(changes, lambda: _save(file), Topic.FILES))
+
+
+def test_a_name_that_is_no_text_ends_no_watch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The system's watch breaks at a file whose name is no UTF-8: that is said once, and later changes are told."""
+    memory = _make_brain(tmp_path) / "memory" / "main"
+    odd = os.fsencode(memory) + b"/\xff\xfe.md"
+    changes = Changes(tmp_path, lambda: 0)
+
+    async def follow() -> None:
+        with changes.listen() as queue:
+            async with asyncio.timeout(LIMIT_S):
+                while "not told" not in caplog.text:
+                    await asyncio.to_thread(_write, odd)
+                    await asyncio.sleep(0.2)
+                os.unlink(odd)  # noqa: PTH108 - a path in bytes
+                await asyncio.sleep(1.5)  # the watch begins again
+                while not queue.empty():
+                    queue.get_nowait()
+                for number in range(3):
+                    await asyncio.to_thread(_save, memory / f"{number}.md")
+                    assert await queue.get() is Topic.FILES
+
+    asyncio.run(follow())
+    assert caplog.text.count("not told") == 1
+
+
+def _write(path: bytes) -> None:
+    with open(path, "wb") as file:  # noqa: PTH123 - a path in bytes
+        file.write(b"x")
 
 
 def test_a_write_of_an_agent_is_told_as_state(tmp_path: Path) -> None:
