@@ -154,6 +154,7 @@ def test_a_served_hook_imports_next_to_nothing(served: Path) -> None:
         "omnislash.surfaces.adapters",
         "omnislash.surfaces.adapters.hook_call",
         "omnislash.surfaces.adapters.hook_log",
+        "omnislash.surfaces.adapters.hook_values",
         "omnislash.surfaces.adapters.quick_json",
         "omnislash.surfaces.cli",
         "omnislash.surfaces.cli.main",

@@ -131,7 +131,7 @@ def test_a_run_begins_at_once_and_its_outcome_is_shown(
 ) -> None:
     """The answer comes while the run goes on; a second one is refused meanwhile; its end is noted."""
     going = threading.Event()
-    monkeypatch.setattr("omnislash.runtime.beats.beat_runs.run_with_model", turn(lambda _options: going.wait(10)))
+    monkeypatch.setattr("omnislash.engine.run_with_model", turn(lambda _options: going.wait(10)))
 
     place = pages.send("/heartbeats/morning/run").headers["location"]
     page = pages.html(place)
@@ -162,7 +162,7 @@ def test_a_run_that_fails_says_why(beating: SampleBrain, pages: Pages, monkeypat
     def fail(_options: RunOptions) -> None:
         raise WriterUnavailableError("The model <b>hung up</b>.")
 
-    monkeypatch.setattr("omnislash.runtime.beats.beat_runs.run_with_model", turn(fail))
+    monkeypatch.setattr("omnislash.engine.run_with_model", turn(fail))
 
     pages.send("/heartbeats/morning/run")
 
