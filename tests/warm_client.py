@@ -23,9 +23,9 @@ def is_open(number: int) -> bool:
 
 def ask(place: str, words: list[str]) -> socket.socket:
     """Send a command with all that a process has from who started it, and return where its end will be told."""
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(place)
     streams = [number for number in range(3) if is_open(number)]
+    client = socket.socket(socket.AF_UNIX)  # which takes the number of a stream that is closed
+    client.connect(place)
     request = marshal.dumps({"words": words, "cwd": os.getcwd(), "environment": dict(os.environ), "open": streams})  # noqa: PTH109 - pathlib takes longer to import than all of this
     socket.send_fds(client, [len(request).to_bytes(4, "big")], streams)
     client.sendall(request)
