@@ -33,6 +33,10 @@ UNSETTLED = -1
 def settle(stat: Stat, *, read_at_ns: int) -> Stat:
     """Return the stat to remember for a file: one that no later stat equals, when it was read too soon to be sure.
 
+    Args:
+        stat: What the file says.
+        read_at_ns: When the reading began, by the clock of files.
+
     Only the time of the last change counts: the kernel sets it at every write, while anybody can set the time of
     modification, into the future too.
     """

@@ -49,6 +49,7 @@ def read_bytes(root: Path, place: str) -> FileBytes | None:
     Raises:
         OSError: It is there and can't be read.
     """
+    begun_ns = file_time_ns()  # not after it: however long the reading took, the file may have changed since
     try:
         descriptor = open_regular(root / place)
     except FileNotFoundError:
@@ -61,7 +62,7 @@ def read_bytes(root: Path, place: str) -> FileBytes | None:
         os.close(descriptor)
     stat = _stat(after)
     steady = _stat(before) == stat
-    stat = settle(stat, read_at_ns=file_time_ns() if steady else stat.changed_ns)
+    stat = settle(stat, read_at_ns=begun_ns if steady else stat.changed_ns)
     return FileBytes(data, stat, bytes.fromhex(hash_bytes(data)))
 
 

@@ -85,6 +85,9 @@ class _Guarded(io.TextIOBase):
         if self._stream is not None:
             self._pass(lambda stream: stream.flush())
 
+    def close(self) -> None:
+        """Leave the stream to the interpreter: a fault of it has been told, and is not told again at the end."""
+
     def _pass(self, act: Callable[[TextIO], object]) -> None:
         """Do something with the stream, and let no second try hide a fault."""
         if self._stream is not None and self._fault is None:

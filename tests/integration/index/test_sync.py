@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omnislash.index import live as live_module
-from omnislash.index import sync
+from omnislash.index import reading, sync
 from omnislash.index.diff import SETTLING_NS, UNSETTLED, Stat
 from omnislash.index.reading import read_bytes
 from omnislash.index.rows import Rows
@@ -94,6 +94,24 @@ def test_a_file_read_in_the_tick_of_its_change_is_read_again(index_brain: IndexB
     token = database.state_token()
     live.refresh(limit_s=None)
     assert database.state_token() == token
+
+
+@pytest.mark.rule("RECALL-11")
+def test_a_slow_reading_proves_nothing(index_brain: IndexBrain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was young when its reading began is read again, for it may have been saved in the middle."""
+    path = index_brain.write("memory/ops/a.md", "# A\n\nquay\n")
+    now = [path.stat().st_ctime_ns + 1_000_000]
+    real = reading.read_descriptor
+
+    def read_slowly(descriptor: int) -> bytes:
+        now[0] += 100 * SETTLING_NS
+        return real(descriptor)
+
+    monkeypatch.setattr(reading, "file_time_ns", lambda: now[0])
+    monkeypatch.setattr(reading, "read_descriptor", read_slowly)
+    seen = read_bytes(index_brain.root, "memory/ops/a.md")
+    assert seen is not None
+    assert seen.stat.inode == UNSETTLED
 
 
 def test_a_time_in_the_future_is_settled(index_brain: IndexBrain) -> None:

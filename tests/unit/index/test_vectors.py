@@ -13,13 +13,17 @@ from omnislash.index.rebuild import register_model
 from omnislash.index.vectors import SEGMENT_ROWS, Vectors, find_rows, read_segment, store_vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
 @pytest.fixture
-def database() -> Database:
+def database() -> Iterator[Database]:
     """An index in memory."""
-    return Database.temporary(Path("memory/.memory-index.db"))
+    made = Database.temporary(Path("memory/.memory-index.db"))
+    yield made
+    made.close()
 
 
 def make_vectors(count: int, dimension: int = 6, seed: int = 1) -> NDArray[np.float32]:
