@@ -14,6 +14,7 @@ from omnislash.index import reading, sync
 from omnislash.index.diff import SETTLING_NS, UNSETTLED, Stat
 from omnislash.index.reading import read_bytes
 from omnislash.index.rows import Rows
+from omnislash.store import disk
 from omnislash.testing.embedders import CountingEmbedder
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def test_a_slow_reading_proves_nothing(index_brain: IndexBrain, monkeypatch: pyt
     """A file that was young when its reading began is read again, for it may have been saved in the middle."""
     path = index_brain.write("memory/ops/a.md", "# A\n\nquay\n")
     now = [path.stat().st_ctime_ns + 1_000_000]
-    real = reading.read_descriptor
+    real = disk.read_descriptor
 
     def read_slowly(descriptor: int) -> bytes:
         now[0] += 100 * SETTLING_NS
