@@ -148,7 +148,7 @@ def _read_state(brain: Examined, state: sqlite3.Connection, *, is_served: bool) 
         return
     missing = find_missing(state, (sql for number, sql in load_migrations() if number <= version))
     if missing:
-        message = f"The state database lacks {', '.join(missing)}, so nothing can be written."
+        message = f"The state database lacks {', '.join(missing)}, so whatever needs it fails."
         yield fail(message, path=_STATE, hint=_MOVE_AWAY)
         return
     if not is_whole:

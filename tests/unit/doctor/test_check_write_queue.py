@@ -249,7 +249,7 @@ def test_queue_that_lacks_tables_is_a_failure(
             connection.execute(statement)
         connection.commit()
     found = examine({}, "write-queue")["write-queue"]
-    assert found.findings == (failure(f"The state database lacks {lacks}, so nothing can be written.", MOVE_AWAY),)
+    assert found.findings == (failure(f"The state database lacks {lacks}, so whatever needs it fails.", MOVE_AWAY),)
 
 
 def test_newer_queue_is_a_failure(examine: Examine, state: State, brain_root: Path) -> None:
