@@ -180,7 +180,7 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   const question = form.dataset.confirm;
   if (sent.has(form)) { event.preventDefault(); return; }
-  if (question && !confirm(question)) { event.preventDefault(); return; }
+  if (question && sure !== form && !confirm(question)) { event.preventDefault(); return; }
   if (form.method !== "post") return;
   if (!("guard" in form.dataset) || sure === form) { sure = null; send(form); return; }
   event.preventDefault();
